@@ -38,8 +38,6 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     };
     enum error e = was ? blob_refuse_archived(was) : OK;
 
-    if (!e && state->node && given->tags.len > 0)
-        e = E_BlobOperationNotSupported; /* decision: 1223 */
     if (e)
         return e;
     e = access_control_give(d, NULL, &blob);

@@ -25,6 +25,8 @@ enum error path_create_directory(struct decision *d, const struct create_blob *c
         return decision_take_back(d, e);
     directory.http = create->http;
     directory.metadata = create->metadata;
+    if (create->tags.len > 0)
+        directory.tags = create->tags;
     d->subject =
         (struct subject){ .exists = true, .etag = directory.etag, .modified = directory.modified };
     blob_change(d, stored_blob(d), &directory);

@@ -34,8 +34,6 @@ enum error blob_enter(struct decision *d)
 
     if (needs == 0 || !state->node)
         return OK;
-    if (needs & NEEDS_TAGS)
-        return E_BlobOperationNotSupported; /* decision: 1223 */
     if (state->has_expired && (needs & (NEEDS_CREATE | NEEDS_NAME)))
         return delete_expired(d);
     if ((needs & NEEDS_PUT) &&

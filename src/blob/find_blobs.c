@@ -7,8 +7,14 @@
  *     durable before they are sent.
  * (3) Each blob has one position in the order, so pages of any size have neither gaps nor
  *     repetitions.
- * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80 */
+ * In a hierarchical account, the position is that of the node, and its path is read when it is found
+ * (found_path.h); the order of the names is undefined.
+ * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80, 1372 */
+#include <inttypes.h>
+
+#include "base/endian.h"
 #include "base/log.h"
+#include "blob/found_path.h"
 #include "blob/tag_index.h"
 #include "blob/tag_operations.h"
 #include "service/listing.h"
@@ -21,9 +27,60 @@ struct search {
     struct bytes first; /* index key to start at */
     uint32_t shown;
     uint32_t records, containers; /* examined */
+    struct found_paths *paths;    /* of the current container, if it is hierarchical */
     struct page_merge others;     /* found by other cells */
     struct found_place next;
 };
+
+/* ---- names of results ---- */
+
+/* Returns false if the name of a result is malformed. */
+static bool found_node(struct bytes name, uint64_t *ret_node)
+{
+    uint64_t node = 0;
+
+    if (name.len < FOUND_NODE_DIGITS)
+        return false;
+    for (size_t i = 0; i < FOUND_NODE_DIGITS; i++) {
+        int digit = bytes_hex_digit(name.ptr[i]);
+
+        if (digit < 0)
+            return false;
+        node = node << 4 | (unsigned)digit;
+    }
+    *ret_node = node;
+    return true;
+}
+
+struct bytes found_name(bool is_hierarchical, struct bytes name)
+{
+    uint64_t node;
+
+    if (!is_hierarchical)
+        return name;
+    return found_node(name, &node) ? bytes_from(name, FOUND_NODE_DIGITS) : bytes_of(NULL, 0);
+}
+
+static struct bytes name_of_node(struct search *search, uint64_t node, struct bytes path)
+{
+    return arena_printf(search->d->arena, "%016" PRIx64 "%.*s", node, BYTES_ARG(path));
+}
+
+/* Returns the partition key at which the page starts in this container. */
+static struct bytes resume_key(const struct search *search)
+{
+    struct bytes name = search->asked->from.name;
+    char *key;
+    uint64_t node;
+
+    if (!search->paths)
+        return name;
+    if (!found_node(name, &node))
+        return bytes_of("", 0);
+    key = arena_bytes(search->d->arena, sizeof node);
+    be64_put(key, node);
+    return bytes_of(key, sizeof node);
+}
 
 /* ---- the condition that selects the index range ---- */
 
@@ -133,7 +190,8 @@ static bool is_found(const struct search *search, const struct page_entry *entry
     struct tags tags;
 
     return listing_is_name(parts[0]) && bytes_has_prefix(parts[1], search->prefix) &&
-           parts[2].len > 0 && bytes_is_utf8(parts[2]) && tags_decode(entry->value, &tags) &&
+           found_name(search->asked->is_hierarchical, parts[2]).len > 0 &&
+           bytes_is_utf8(parts[2]) && tags_decode(entry->value, &tags) &&
            tag_expression_holds(search->asked->where, parts[0], entry->value);
 }
 
@@ -174,45 +232,81 @@ static enum store_result stop_at(struct search *search, const struct page_key *a
 
 /* ---- one container ---- */
 
+/* Adds a blob unless those of other cells that precede it complete the page. Returns like
+ * add_record(). */
+static enum store_result add_found(struct search *search, const struct page_key *at,
+                                   struct bytes tags)
+{
+    enum store_result result = add_others(search, at);
+
+    if (!result && !is_complete(search))
+        add(search, at, tags);
+    return !result && is_complete(search) ? STORE_NOT_FOUND : result;
+}
+
+/* The same for a record of a hierarchical container, whose key has no path yet. */
+static enum store_result add_node(struct search *search, struct page_key *at, uint64_t node,
+                                  struct bytes tags)
+{
+    struct bytes path;
+    enum store_result result = found_path(search->paths, node, &path);
+
+    if (result || !path.ptr)
+        return result;
+    at->parts[2] = name_of_node(search, node, path);
+    return add_found(search, at, tags);
+}
+
 /* Returns STORE_OK to continue, STORE_NOT_FOUND if the container or the page is complete. */
 static enum store_result add_record(struct search *search, struct bytes container,
                                     const struct index_record *found)
 {
-    const struct page_key at = { { container, found->key, found->partition_key } };
-    enum store_result result;
+    struct page_key at = { { container, found->key, found->partition_key } };
+    uint64_t node = 0;
 
     if (is_past(search, tags_value(found->value, search->driver->name)))
         return STORE_NOT_FOUND;
+    if (search->paths) {
+        if (found->partition_key.len != sizeof node) {
+            log_line(LOG_ERROR, "an index entry of a tag is damaged");
+            return STORE_CORRUPT;
+        }
+        node = be64_get(found->partition_key.ptr);
+        at.parts[2] = name_of_node(search, node, bytes_of("", 0));
+    }
     if (search->records++ >= FIND_RECORDS_MAX)
         return stop_at(search, &at);
     if (!tag_expression_holds(search->asked->where, container, found->value))
         return STORE_OK;
-    result = add_others(search, &at);
-    if (!result && !is_complete(search))
-        add(search, &at, found->value);
-    return !result && is_complete(search) ? STORE_NOT_FOUND : result;
+    return search->paths ? add_node(search, &at, node, found->value)
+                         : add_found(search, &at, found->value);
 }
 
 /* Also returns STORE_OK if the container no longer exists. */
-static enum store_result search_container(struct search *search, struct bytes container,
-                                          struct guid space)
+static enum store_result search_container(struct search *search, struct bytes name,
+                                          const struct container *container)
 {
+    struct decision *d = search->d;
     const struct found_place *from = &search->asked->from;
-    bool resumes = from->key.len > 0 && bytes_equal(from->container, container);
-    struct index_iterator *iterator = index_iterator_open(
-        search->d->store, space, search->prefix, resumes ? from->key : search->first,
-        resumes ? from->name : bytes_of("", 0), search->d->access);
+    bool resumes = from->key.len > 0 && bytes_equal(from->container, name);
+    struct index_iterator *iterator;
     enum store_result result = STORE_OK;
     struct index_record found;
 
-    decision_saw(search->d, index_iterator_sequence(iterator));
+    search->paths = container->hierarchical ? found_paths_open(d, container->space) : NULL;
+    iterator = index_iterator_open(d->store, container->space, search->prefix,
+                                   resumes ? from->key : search->first,
+                                   resumes ? resume_key(search) : bytes_of("", 0), d->access);
+    decision_saw(d, index_iterator_sequence(iterator));
     while (result == STORE_OK) {
         result = index_iterator_next(iterator, &found);
         if (result == STORE_OK)
-            result = add_record(search, container, &found);
+            result = add_record(search, name, &found);
     }
     index_iterator_close(iterator);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (result == STORE_NOT_FOUND)
+        result = search->paths ? found_paths_confirm(search->paths) : STORE_OK;
+    return result;
 }
 
 enum error find_blobs_in_container_decide(struct decision *d,
@@ -221,7 +315,7 @@ enum error find_blobs_in_container_decide(struct decision *d,
 {
     struct search search = search_of(d, &p->asked);
     enum store_result result =
-        search_container(&search, blob_asked(d)->container, blob_state(d)->container.space);
+        search_container(&search, blob_asked(d)->container, &blob_state(d)->container);
 
     r->next = search.next;
     return result ? decision_fail_store(d, result) : OK;
@@ -250,7 +344,7 @@ static enum store_result search_one(struct search *search, struct bytes name)
     decision_leave(d, owner);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    return search_container(search, name, container.space);
+    return search_container(search, name, &container);
 }
 
 /* Returns the results of search_container(), or STORE_NOT_FOUND if the page is complete. */
@@ -270,7 +364,7 @@ static enum store_result search_next(struct search *search, const struct space_r
                  BYTES_ARG(at->partition_key));
         return STORE_CORRUPT;
     }
-    result = search_container(search, at->partition_key, container.space);
+    result = search_container(search, at->partition_key, &container);
     return !result && is_complete(search) ? STORE_NOT_FOUND : result;
 }
 

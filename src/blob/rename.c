@@ -13,6 +13,8 @@ struct rename_source {
     struct blob blob;
 };
 
+/* Source and destination are read one after the other. What is decided from now on rests on both, so
+ * none of what has been read may have changed. */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked)
 {
     struct blob_node *node = blob_state(d)->node;
@@ -40,7 +42,8 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))
         return E_SourcePathNotFound;
     node->rename_source = source;
-    return OK;
+    read = decision_confirm(d);
+    return read ? decision_fail_store(d, read) : OK;
 }
 
 static enum error check_source(struct decision *d, const struct path_rename *asked,
@@ -60,26 +63,13 @@ static enum error check_source(struct decision *d, const struct path_rename *ask
     return e;
 }
 
-/* Determines whether the destination's parent is still missing. The source was found since, and
- * both may have been created together. Returns E_RenameDestinationParentPathNotFound,
- * DECIDE_AGAIN. */
-static enum error fail_parent(struct decision *d)
-{
-    struct blob_node *node = blob_state(d)->node;
-    struct tree_place place;
-
-    if (tree_find(&node->tree, &node->place.path, TREE_TO_READ, &place) == TREE_NO_PARENT)
-        return E_RenameDestinationParentPathNotFound;
-    return decision_fail_store(d, STORE_CONFLICT);
-}
-
 /* Checks the destination, before the tree does. */
 static enum error check_destination(struct decision *d, const struct rename_source *source)
 {
     const struct blob_node *node = blob_state(d)->node;
 
     if (node->found == TREE_NO_PARENT)
-        return fail_parent(d);
+        return E_RenameDestinationParentPathNotFound;
     if (node->found == TREE_PARENT_IS_FILE)
         return E_PathConflict;
     if (node->part && node->place.entry.id == source->place.entry.id)
@@ -168,8 +158,7 @@ static enum error move(struct decision *d, const struct tree_place *source)
     return retention.expires > 0 ? kept_path_mark(d, &retention) : OK;
 }
 
-static enum error rename_blob(struct decision *d, const struct path_rename *asked,
-                              struct blob *ret_blob)
+enum error path_rename(struct decision *d, const struct path_rename *asked, struct blob *ret_blob)
 {
     struct blob_state *state = blob_state(d);
     struct rename_source *source;
@@ -192,19 +181,4 @@ static enum error rename_blob(struct decision *d, const struct path_rename *aske
                                    .modified = source->blob.modified };
     *ret_blob = source->blob;
     return OK;
-}
-
-/* Source and destination are read one after the other, so a refusal that depends on both holds only
- * if neither has changed. */
-enum error path_rename(struct decision *d, const struct path_rename *asked, struct blob *ret_blob)
-{
-    enum error e = rename_blob(d, asked, ret_blob);
-
-    if (e && !decision_is_unfinished(e)) {
-        enum store_result confirmed = decision_confirm(d);
-
-        if (confirmed)
-            return decision_fail_store(d, confirmed);
-    }
-    return e;
 }

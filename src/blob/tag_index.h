@@ -1,6 +1,7 @@
 /* The index of a container by blob index tags: a record of the store's index (store.h) for each tag
  * of each base blob, written in the commit that changes the tags. Snapshots have tags too, but are
- * not indexed. Internal to blob/.
+ * not indexed. In a hierarchical container, entries refer to nodes of the tree (found_path.h). Internal
+ * to blob/.
  *
  *   key "t", name, 01, value, 01: no tag contains a byte below 0x20, so the keys are ordered by
  *          (name, value)

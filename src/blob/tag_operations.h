@@ -31,7 +31,8 @@ OPERATION_DECLARE_PARSE(set_blob_tags);
 struct tagged_sink {
     bool full;
     void (*begin)(struct tagged_sink *sink);
-    /* key: in the index of the container; tags: all tags of the blob, encoded */
+    /* name: as in struct found_place; key: in the index of the container; tags: all tags of the
+     * blob, encoded */
     void (*add)(struct tagged_sink *sink, struct bytes container, struct bytes name,
                 struct bytes key, struct bytes tags);
 };
@@ -40,11 +41,17 @@ struct tagged_sink {
 struct found_place {
     struct bytes container; /* ptr NULL: the first one */
     struct bytes key;       /* in the index of this container; empty: its beginning */
-    struct bytes name;      /* of the blob */
+    struct bytes name;      /* of the blob; see found_name() */
 };
+/* In a hierarchical account, the name of a result starts with the id of its node, in so many
+ * hexadecimal digits, since that is its position in the index. Returns the name of the blob; ptr NULL
+ * if the name of the result is malformed. */
+#define FOUND_NODE_DIGITS 16u
+struct bytes found_name(bool is_hierarchical, struct bytes name);
 
 /* Parameters that both operations share. */
 struct find_blobs {
+    bool is_hierarchical;               /* kind of the account */
     const struct tag_expression *where; /* an expression that names a tag */
     uint32_t max;
     struct found_place from;

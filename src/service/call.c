@@ -8,6 +8,7 @@
 void call_set_request(struct call *call, const struct request *request)
 {
     call->request = request;
+    call->content_length = request->content_length;
     call->header_bits = 0;
     for (size_t i = 0; i < request->header_count; i++)
         call->header_bits |= header_bit(request->headers[i].name);

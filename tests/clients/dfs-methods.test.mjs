@@ -183,7 +183,7 @@ testKinds('filesystem: paths are listed recursively, by page, from a name', asyn
     assert.ok(Math.abs(file.createdOn - Date.now()) < 60_000);
 });
 
-testPaths('paths: create, properties, metadata, tags, delete', async ({ filesystem, clientOf, resource, prefix, isTree }) => {
+testPaths('paths: create, properties, metadata, tags, delete', async ({ filesystem, clientOf, resource, prefix }) => {
     const client = clientOf(`${prefix}/a b`);
     assert.deepEqual([client.fileSystemName, client.name], [filesystem.name, `${prefix}/a b`]);
     assert.equal(await client.exists(), false);
@@ -200,11 +200,8 @@ testPaths('paths: create, properties, metadata, tags, delete', async ({ filesyst
     const system = await client.getSystemProperties();
     assert.equal(system.isDirectory, resource === 'directory');
     assert.equal(system.etag, after.etag);
-    if (isTree) // decision: 1223
-        await refused(client.setTags({ t: '1' }), 409, 'BlobOperationNotSupported');
-    else
-        await client.setTags({ t: '1' });
-    assert.deepEqual((await client.getTags()).tags, isTree ? {} : { t: '1' });
+    await client.setTags({ t: '1' });
+    assert.deepEqual((await client.getTags()).tags, { t: '1' });
     assert.ok(client.toFileClient() instanceof DataLakeFileClient);
     assert.ok(client.toDirectoryClient() instanceof DataLakeDirectoryClient);
     assert.equal(await client.toFileClient().exists(), true);

@@ -1,14 +1,16 @@
 // Writers of directories and files of a hierarchical account, through both endpoints, against a server
 // that will be killed, and the check afterwards: each acknowledged change is done, each other change is
 // done completely or not at all (a change of access control lists below a directory: node by node), and a
-// renamed directory has all of its contents, under one name.
+// renamed directory has all of its contents, under one name. Deleted paths are retained, listed and restored, with
+// everything below them, and files expire. A user without a role deletes directories if their lists permit that.
 //
 // Each writer has a directory of its own, so its order of changes is known.
 
 import { untilGone } from './campaign.mjs';
 import { checkFolder } from './files.mjs';
 import { PathClient } from './path_client.mjs';
-import { adopt, differs, isEmpty, PATH_CHANGES, possible } from './path_model.mjs';
+import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, possible } from './path_model.mjs';
+import { serverOptions } from './path_users.mjs';
 
 const FILESYSTEM = 'crash-paths';
 const WRITERS = 4;
@@ -18,7 +20,9 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
 const SIZES = [0, 1, 700, 4096, 9000, 300000];
 const GATES = ['staged', 'decided', 'applied', 'synced'];
 /* Changes of names, or of many nodes. */
-const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'readersBelow']);
+const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
+/* Of files that expire during the test. */
+const EXPIRY_MS = 20;
 
 const depthOf = (path) => path.split('/').length;
 
@@ -26,11 +30,11 @@ export class PathCampaign {
     failures = [];
     changes = 0;
     kills = new Map(); /* "change at gate" -> number of times the server was killed there */
-    static serverArgs = ['--hierarchical'];
+    static serverOptions = serverOptions;
     #server;
     #random;
     #gate = null; /* { from, inside } of the request during which the server is killed */
-    #writers = Array.from({ length: WRITERS }, (_, i) => ({ directory: `/${FILESYSTEM}/w${i}`, state: new Map(), asked: null }));
+    #writers = Array.from({ length: WRITERS }, (_, i) => ({ directory: `/${FILESYSTEM}/w${i}`, state: emptyState(), asked: null }));
 
     constructor(server, random) {
         this.#server = server;
@@ -41,8 +45,10 @@ export class PathCampaign {
         const client = new PathClient(this.#server);
 
         await client.createFilesystem(FILESYSTEM);
+        await client.retain();
+        await client.letIn(FILESYSTEM);
         for (const { directory } of this.#writers)
-            await client.createDirectory(directory);
+            await client.createWriter(directory);
         client.close();
     }
 
@@ -91,8 +97,25 @@ export class PathCampaign {
         if (state.get(path).kind === 'file')
             return { kind: 'remove', path, byBlob: this.#random(2) === 0 };
         if (this.#random(2) === 0)
+            return { kind: mayDelete(state, path) ? 'removeByUser' : 'removeRefused', path };
+        if (this.#random(2) === 0)
             return { kind: 'removeBelow', path };
         return { kind: isEmpty(state, path) ? 'remove' : 'removeFull', path };
+    }
+
+    /** Restores a deleted path that has a parent and is free, or changes the expiry of the file. */
+    #nextRetention(state, path) {
+        const kept = state.kept.filter(({ path: one }) => !state.has(one) && (!one.includes('/') || state.get(one.slice(0, one.lastIndexOf('/')))?.kind === 'directory'));
+
+        if (kept.length > 0 && this.#random(3) > 0) {
+            const one = this.#oneOf(kept);
+
+            return { kind: 'restore', path: one.path, id: this.#random(3) === 0 ? null : one.id };
+        }
+        if (state.get(path).kind === 'directory')
+            return this.#nextCreate(state);
+        return this.#random(3) === 0 ? { kind: 'expireNow', path, ms: EXPIRY_MS }
+            : { kind: 'expire', path, expiry: new Date(Date.UTC(2090, 0, 1, 0, 0, this.changes)).toUTCString() };
     }
 
     #nextAccess(state, path) {
@@ -109,7 +132,7 @@ export class PathCampaign {
     }
 
     #next({ state }) {
-        const choice = this.#random(16);
+        const choice = this.#random(20);
 
         if (state.size === 0 || (choice < 5 && state.size < NODES_MAX))
             return this.#nextCreate(state);
@@ -121,7 +144,9 @@ export class PathCampaign {
             return this.#nextRemove(state, path);
         if (choice < 13)
             return this.#nextAccess(state, path);
-        if (choice === 13 || state.get(path).kind === 'directory')
+        if (choice < 17)
+            return this.#nextRetention(state, path);
+        if (choice === 17 || state.get(path).kind === 'directory')
             return { kind: 'properties', path, value: `v${this.changes}` };
         const part = this.#part();
 
@@ -149,8 +174,7 @@ export class PathCampaign {
 
             this.#arm(change);
             writer.asked = change;
-            await client.change(writer.directory, change);
-            writer.state = PATH_CHANGES[change.kind](writer.state, change);
+            writer.state = changedBy(writer.state, change, await client.change(writer.directory, change));
             writer.asked = null;
         }
         client.close();
@@ -170,6 +194,9 @@ export class PathCampaign {
     async #check(writer) {
         const client = new PathClient(this.#server);
         const { directory, state, asked } = writer;
+
+        if (asked?.kind === 'expireNow')
+            await new Promise((resolve) => setTimeout(resolve, 2 * EXPIRY_MS));
         const found = await client.look(directory);
         const states = asked ? possible(state, asked) : [state];
         const wrong = states.map((one) => differs(one, found, asked?.kind === 'readersBelow' ? asked : null));
@@ -196,16 +223,17 @@ export class PathCampaign {
         await checkFolder(this.#server, this.failures);
     }
 
-    /** Deletes everything, for a check of the remains in the store. */
+    /** Deletes everything for good, for a check of the remains in the store. */
     async removeAll() {
         const client = new PathClient(this.#server);
 
+        await client.retain(false);
         for (const writer of this.#writers) {
-            await client.change(writer.directory.slice(0, writer.directory.lastIndexOf('/')),
-                { kind: 'removeBelow', path: writer.directory.slice(writer.directory.lastIndexOf('/') + 1) });
-            await client.createDirectory(writer.directory);
-            writer.state = new Map();
+            await client.removeForGood(writer.directory);
+            await client.createWriter(writer.directory);
+            writer.state = emptyState();
         }
+        await client.retain();
         client.close();
     }
 }

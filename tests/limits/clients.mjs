@@ -96,3 +96,18 @@ export async function withServer({ binary }, args, use) {
     }
     await server.stop();
 }
+
+/** Sends the head of a request whose body is announced and never sent. */
+export function announce(server, service, method, target, headers, length) {
+    const at = { host: server.host, port: server.ports[service] };
+
+    return ask(at, sign({ method, target: `/devstoreaccount1${target}`, headers: [['Host', `${at.host}:${at.port}`], ['Content-Length', `${length}`], ...headers] },
+        { service }));
+}
+
+/** "400 InvalidInput": the status of a response, and its error code, which may be in its body only. */
+export function outcome({ status, headers, body }) {
+    const code = headers.get('x-ms-error-code') ?? /<Code>(\w+)<|"code":"(\w+)"|x-ms-error-code: (\w+)/.exec(body.toString())?.slice(1).find(Boolean);
+
+    return code ? `${status} ${code}` : `${status}`;
+}

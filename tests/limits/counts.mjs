@@ -2,9 +2,8 @@
 // that goes one beyond it, and the response that it gets; the server serves others as before.
 
 import { BATCH_TYPE } from '../lib/batch.mjs';
-import { sign } from '../lib/sign.mjs';
 import { times } from '../memory/asking.mjs';
-import { ask, honest, until, withServer } from './clients.mjs';
+import { announce, honest, outcome, until, withServer } from './clients.mjs';
 
 const MiB = 1 << 20;
 const repeat = (count, text) => Array.from({ length: count }, (_, i) => text(i)).join('');
@@ -103,14 +102,6 @@ const REQUESTS = (server) => [
     ['TEXT_MAX', 'file', 'PUT', `${S}/d?restype=directory`, { headers: [['x-ms-file-permission', `O:S-1-1-0G:S-1-1-0D:${'(A;;FA;;;WD)'.repeat(800)}`]] }, '400 FileInvalidPermission'],
 ];
 
-/** Sends the head of a request whose body is announced and never sent. */
-function announce(server, service, method, target, headers, length) {
-    const at = { host: server.host, port: server.ports[service] };
-
-    return ask(at, sign({ method, target: `/devstoreaccount1${target}`, headers: [['Host', `${at.host}:${at.port}`], ['Content-Length', `${length}`], ...headers] },
-        { service }));
-}
-
 /** Many small requests make what goes one beyond: [constant, how many there may be, each(ask, i), one more(ask), its response] */
 const SEQUENCES = [
     ['SHARE_SNAPSHOTS_MAX', 200, (ask) => ask('file', 'PUT', `${S}?restype=share&comp=snapshot`, { status: 201 }),
@@ -140,13 +131,6 @@ async function prepare(ask) {
     await ask('table', 'POST', '/Tables', { headers: [JSON_TYPE], body: JSON.stringify({ TableName: 'limits' }), status: 201 });
     await ask('file', 'PUT', `${S}?restype=share`, { status: 201 });
     await ask('file', 'PUT', `${S}/file`, { headers: [['x-ms-type', 'file'], ['x-ms-content-length', `${8 * MiB}`]], status: 201 });
-}
-
-/** "400 InvalidInput": the status of a response, and its error code, which may be in its body only. */
-function outcome({ status, headers, body }) {
-    const code = headers.get('x-ms-error-code') ?? /<Code>(\w+)<|"code":"(\w+)"|x-ms-error-code: (\w+)/.exec(body.toString())?.slice(1).find(Boolean);
-
-    return code ? `${status} ${code}` : `${status}`;
 }
 
 /** One beyond each limit of a request. */

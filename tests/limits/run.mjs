@@ -12,6 +12,7 @@ import * as counts from './counts.mjs';
 import * as decisions from './decisions.mjs';
 import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
+import * as paths from './paths.mjs';
 import * as pieces from './pieces.mjs';
 import * as requests from './requests.mjs';
 import * as smb from './smb.mjs';
@@ -26,7 +27,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [conflicts, connections, counts, decisions, descriptors, memory, pieces, requests, smb, smbInputs, sources, start].flatMap((module) => Object.entries(module));
+const tests = [conflicts, connections, counts, decisions, descriptors, memory, paths, pieces, requests, smb, smbInputs, sources, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

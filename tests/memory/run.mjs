@@ -22,6 +22,7 @@ import * as files from './files.mjs';
 import * as messages from './messages.mjs';
 import * as operators from './operators.mjs';
 import * as owners from './owners.mjs';
+import * as paths from './paths.mjs';
 import * as smb from './smb.mjs';
 import * as strangers from './strangers.mjs';
 
@@ -128,6 +129,7 @@ if (keepsMemory(binary)) {
         const report = (name, grown) => note(grown.holds, `${name}: ${describe(grown)}`);
 
         await measure(binary, {}, options.only, report);
+        await measure(binary, { modules: [paths], args: paths.ARGUMENTS }, options.only, report);
         await measure(binary, { modules: [smb], args: smb.ARGUMENTS, count: SMB_COUNT }, options.only, report);
         await measure(binary, { modules: SECURE_MODULES, secure: true, args: owners.secureArguments(work) }, options.only, report);
         for (const [i, leak] of LEAKS.entries())

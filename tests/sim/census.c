@@ -148,9 +148,8 @@ static void judge(void *context, const struct record_place *place, const struct 
 
 /* ---- rows that are no records ---- */
 
-/* Calls `look` for each row of a kind. */
-static unsigned count_rows(struct store *store, char kind,
-                           void (*look)(const struct cursor *cursor, void *context), void *context)
+unsigned census_rows(struct store *store, char kind,
+                     void (*look)(const struct cursor *cursor, void *context), void *context)
 {
     char end = (char)(kind + 1);
     struct cursor *cursor = cursor_open(store, bytes_of(&end, 1));
@@ -247,7 +246,7 @@ static void let_tasks_end(struct store *store)
         for (unsigned i = 0; i < WAIT_S; i++) {
             sched_sleep(SECOND_NS);
             left = (struct task_counts){ 0 };
-            count_rows(store, KEY_KIND_TASK, look_at_task, &left);
+            census_rows(store, KEY_KIND_TASK, look_at_task, &left);
             if (parts[0].part->keeps_tasks ? left.due == 0 : left.all == 0)
                 return;
             if (!store_healthy(store))
@@ -264,7 +263,7 @@ static void check_pieces(struct store *store)
     uint64_t bytes = 0;
 
     store_collect_now(store, &usage);
-    count_rows(store, KEY_KIND_PIECE, look_at_piece, &bytes);
+    census_rows(store, KEY_KIND_PIECE, look_at_piece, &bytes);
     if (usage.pending_bytes > 0)
         world_fail("census: %" PRIu64 " bytes of freed pieces are not given back",
                    usage.pending_bytes);
@@ -306,17 +305,19 @@ void census_take(struct server *server)
     struct store *store = server_store(server);
 
     add_parts();
+    if (world->plan.service == SIM_PATH)
+        census_kept_paths(store);
     let_tasks_end(store);
     if (!store_healthy(store))
         return;
     check_pieces(store);
-    if (count_rows(store, KEY_KIND_DROPPED, NULL, NULL) > 0)
+    if (census_rows(store, KEY_KIND_DROPPED, NULL, NULL) > 0)
         world_fail("census: a space that was dropped is not collected");
     inspect(store, learn);
     inspect(store, note);
     inspect(store, judge);
-    count_rows(store, KEY_KIND_INDEX, look_at_index, NULL);
-    count_rows(store, KEY_KIND_COUNTER, look_at_counter, NULL);
+    census_rows(store, KEY_KIND_INDEX, look_at_index, NULL);
+    census_rows(store, KEY_KIND_COUNTER, look_at_counter, NULL);
     if (commits_are_divided())
         census_placement_end(store, parts[0].account);
     for (unsigned i = 0; i < space_count; i++) {

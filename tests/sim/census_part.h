@@ -23,6 +23,12 @@ struct census_part {
     const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
     bool keeps_tasks; /* that are not due when days have passed */
 };
+struct cursor;
+/* Calls `look` for each row of a kind, if it is not NULL. Returns their number. */
+unsigned census_rows(struct store *store, char kind,
+                     void (*look)(const struct cursor *cursor, void *context), void *context);
+/* census_kept.c */
+void census_kept_paths(struct store *store);
 /* Placements of names in the cells of a cluster: census_placement.c. Each returns false for other records, counters and tasks. */
 bool census_placement_record(const struct record_place *place, const struct record *record,
                              const char **ret_why);

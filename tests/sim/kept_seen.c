@@ -7,6 +7,7 @@
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/keep_blob.h"
+#include "path_view.h"
 #include "world.h"
 
 #define SHORT_DAY (3 * TICKS_PER_SECOND)
@@ -105,8 +106,10 @@ enum error __wrap_create_container_decide(struct decision *d,
 
 enum error __wrap_blob_locate(struct decision *d, struct partition *ret_partition)
 {
-    enum error e = __real_blob_locate(d, ret_partition);
+    enum error e;
 
+    path_view_attempt();
+    e = __real_blob_locate(d, ret_partition);
     if (!e && d->level == LEVEL_BLOB)
         kept_here()->space = beginning_of(&ret_partition->space);
     return e;

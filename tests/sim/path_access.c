@@ -243,6 +243,7 @@ static void require_all(struct verdict *verdict, const struct path_ask *ask,
     case PATH_PUT:
     case PATH_PUT_BLOCK:
     case PATH_PUT_BLOCK_LIST:
+    case PATH_UNDELETE:
         require_path(verdict, state, ask->place, node ? 0 : PATH_WRITE | PATH_EXECUTE);
         break;
     case PATH_READ:
@@ -273,7 +274,7 @@ unsigned path_find_refusals(const struct path_ask *ask, const struct path_state 
     *ret_certain = 0;
     if (ask->user == PATH_NO_USER)
         return 0;
-    if (!state->exists) {
+    if (!state->exists || ask->op == PATH_LIST_DELETED) {
         *ret_certain = PATH_REFUSED; /* no list permits anything */
         return PATH_REFUSED;
     }

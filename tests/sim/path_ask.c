@@ -23,12 +23,17 @@ const char *const path_op_names[PATH_OPS] = {
     [PATH_SNAPSHOT] = "Snapshot Blob",
     [PATH_RENAME] = "Path Create (rename)",
     [PATH_DELETE] = "Path Delete",
+    [PATH_SET_EXPIRY] = "Set Blob Expiry",
+    [PATH_UNDELETE] = "Undelete Blob",
+    [PATH_SET_SERVICE] = "Set Blob Service Properties",
     [PATH_READ] = "Path Read",
     [PATH_GET_PROPERTIES] = "Path Get Properties",
     [PATH_GET_ACCESS] = "Path Get Properties (getAccessControl)",
     [PATH_GET_BLOCK_LIST] = "Get Block List",
     [PATH_LIST] = "Path List",
     [PATH_LIST_SNAPSHOTS] = "List Blobs",
+    [PATH_LIST_DELETED] = "List Blobs (deleted)",
+    [PATH_GET_SERVICE] = "Get Blob Service Properties",
 };
 
 static const char names[PATH_NAMES + 1] = "abc";
@@ -161,10 +166,23 @@ static void format_blocks(const struct path_ask *ask, char *to, size_t size)
                                  ask->list[i].block);
 }
 
+static void format_time(const struct path_ask *ask, char *to, size_t size)
+{
+    static const char *const kinds[] = { "", "in", "at", "never" };
+
+    to[0] = '\0';
+    if (ask->expiry != PATH_NO_EXPIRY)
+        (void)snprintf(to, size, " expires %s %" PRIu64, kinds[ask->expiry], ask->expiry_time);
+    else if (ask->op == PATH_SET_SERVICE)
+        (void)snprintf(to, size, " days=%u", ask->days);
+    else if (ask->deletion > 0)
+        (void)snprintf(to, size, " deletion=%" PRIu64, ask->deletion);
+}
+
 void path_ask_format(const struct path_ask *ask, char *to, size_t size)
 {
     char path[PATH_TEXT_SIZE], source[PATH_TEXT_SIZE] = "", acl[PATH_ACL_SIZE] = "";
-    char condition[80], of_source[80], lease[120], blocks[80];
+    char condition[80], of_source[80], lease[120], blocks[80], time[60];
 
     path_text(ask->place, path);
     if (ask->op == PATH_RENAME)
@@ -175,14 +193,15 @@ void path_ask_format(const struct path_ask *ask, char *to, size_t size)
     format_condition(&ask->source_condition, of_source, sizeof of_source);
     format_lease(ask, lease, sizeof lease);
     format_blocks(ask, blocks, sizeof blocks);
+    format_time(ask, time, sizeof time);
     (void)snprintf(to, size,
                    "%s /%s%s%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
-                   " length=%u%s%s%s%s max=%u next=%u%s%s",
+                   " length=%u%s%s%s%s%s max=%u next=%u%s%s",
                    path_op_names[ask->op], path, ask->snapshot[0] ? "@" : "", ask->snapshot,
                    source[0] ? " from /" : "", source, ask->by_blob ? " as blob" : "", ask->user,
                    condition, of_source[0] ? " source" : "", of_source, lease,
                    ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
-                   ask->value, ask->position, ask->content.seed, ask->content.length, blocks,
+                   ask->value, ask->position, ask->content.seed, ask->content.length, blocks, time,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",
                    ask->with_snapshots ? " with snapshots" : "", ask->max, ask->next,
                    ask->sets_mode ? " mode only " : " ", acl);

@@ -27,6 +27,7 @@
 #define PATH_TIME_SIZE   32
 /* Duration of leases that are not infinite. */
 #define PATH_LEASE_S     20
+#define PATH_MARKER_SIZE 120
 
 enum path_op {
     PATH_CREATE_FILESYSTEM,
@@ -43,12 +44,17 @@ enum path_op {
     PATH_SNAPSHOT,
     PATH_RENAME,
     PATH_DELETE, /* a file or directory, or a snapshot */
-    PATH_READ,   /* this and the following change nothing */
+    PATH_SET_EXPIRY,
+    PATH_UNDELETE,
+    PATH_SET_SERVICE, /* the soft-delete policy */
+    PATH_READ,        /* this and the following change nothing */
     PATH_GET_PROPERTIES,
     PATH_GET_ACCESS,
     PATH_GET_BLOCK_LIST,
     PATH_LIST,
     PATH_LIST_SNAPSHOTS, /* List Blobs, of all files */
+    PATH_LIST_DELETED,   /* the same, of deleted paths */
+    PATH_GET_SERVICE,
     PATH_OPS
 };
 
@@ -84,6 +90,9 @@ struct path_content {
 };
 
 enum path_block_source { PATH_COMMITTED, PATH_UNCOMMITTED, PATH_LATEST };
+
+/* Expiry that a request sets. */
+enum path_expiry { PATH_NO_EXPIRY, PATH_EXPIRES_IN, PATH_EXPIRES_AT, PATH_NEVER_EXPIRES };
 
 enum { PATH_EXECUTE = 1, PATH_WRITE = 2, PATH_READS = 4 };
 #define PATH_NO_USER 0u
@@ -127,6 +136,12 @@ struct path_ask {
     unsigned max;                  /* maximum entries of a list; 0 if not sent */
     char continuation[PATH_TOKEN_SIZE];
     unsigned next; /* first place of a continued list; 0 for the first page */
+    enum path_expiry expiry;
+    uint64_t expiry_time; /* milliseconds, or Unix seconds */
+    unsigned days;        /* of retention; 0: soft delete is off */
+    uint64_t
+        deletion; /* ticks: which deletion is restored, or the first one of the page; 0 if none */
+    char marker[PATH_MARKER_SIZE]; /* of a list of deleted paths */
 };
 
 /* Headers of a response. */
@@ -135,6 +150,8 @@ struct path_reply {
     char resource_type[16], existing_type[16];
     char owner[40], acl[PATH_ACL_SIZE];
     unsigned value;
+    uint64_t deletion; /* ticks; 0 if the path is not retained */
+    int64_t expiry_s;  /* Unix seconds; 0 if none */
 };
 
 extern const char *const path_filesystems[1];

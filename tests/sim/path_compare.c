@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dates.h"
+#include "path_state.h"
+
 /* ---- reads ---- */
 
 static bool same_bytes(const struct path_node *node, const struct reply *answer)
@@ -57,6 +60,14 @@ static const char *compare_lease(const struct path_node *node, const struct repl
     return strcmp(answer->lease_duration, node->lease.duration_s < 0 ? "infinite" : "fixed") == 0
                ? NULL
                : "another kind of duration of the lease";
+}
+
+static const char *compare_expiry(const struct path_node *node, const struct reply *answer)
+{
+    int64_t expiry_s =
+        node->expiry > 0 ? (int64_t)((node->expiry - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
+
+    return answer->path.expiry_s == expiry_s ? NULL : "another expiry";
 }
 
 static const char *compare_node(const struct path_ask *ask, const struct path_node *node,
@@ -150,7 +161,8 @@ static const char *compare_snapshot(unsigned place, const char *time, uint64_t c
     return known[0] && strcmp(known, time) != 0 ? "another snapshot" : NULL;
 }
 
-static const char *compare_snapshots(const struct reply *answer, uint64_t commit)
+/* Those of files that have expired are shown until the files are collected. */
+static const char *compare_snapshots(const struct reply *answer, uint64_t commit, uint64_t now)
 {
     const char *why;
 
@@ -159,7 +171,8 @@ static const char *compare_snapshots(const struct reply *answer, uint64_t commit
     for (unsigned i = 0; !why && i < PATH_PLACES; i++) {
         const struct path_node *node = path_node_at(i, commit);
 
-        if (node && seen_snapshots[i] != node->snapshot_count)
+        if (node && seen_snapshots[i] != node->snapshot_count &&
+            (seen_snapshots[i] > 0 || !path_has_expired(node, now)))
             why = "a snapshot is missing";
     }
     return why;
@@ -191,19 +204,20 @@ static int compare_places(unsigned left, unsigned right)
     return strcmp(texts[0], texts[1]); /* names of one letter: a slash sorts before all of them */
 }
 
+/* Time of the list. */
+static uint64_t listed_at;
+
 /* A list of a file contains the file itself. */
-static bool is_file(unsigned place, uint64_t commit)
-{
-    const struct path_node *node = path_node_at(place, commit);
-
-    return node && !node->is_directory && !node->is_uncommitted;
-}
-
 static bool is_shown(unsigned place, uint64_t commit)
 {
     const struct path_node *node = path_node_at(place, commit);
 
-    return node && !node->is_uncommitted;
+    return node && !node->is_uncommitted && !path_has_expired(node, listed_at);
+}
+
+static bool is_file(unsigned place, uint64_t commit)
+{
+    return is_shown(place, commit) && !path_node_at(place, commit)->is_directory;
 }
 
 /* Returns the first entry after `after`, or from it on, in the order of a walk below a directory, or PATH_PLACES. */
@@ -268,12 +282,14 @@ static const char *compare_entry(const char *object, const char *end, unsigned p
 }
 
 static const char *compare_list(const struct path_ask *ask, const struct reply *answer,
-                                uint64_t commit)
+                                uint64_t commit, uint64_t now)
 {
     const char *object = answer->body ? strchr((const char *)answer->body, '[') : NULL;
     unsigned place = ask->next > 0 ? ask->next : ask->place, count = 0;
-    bool from = ask->next > 0 || is_file(ask->place, commit);
+    bool from;
 
+    listed_at = now;
+    from = ask->next > 0 || is_file(ask->place, commit);
     if (!object)
         return "no list";
     while ((object = strchr(object, '{'))) {
@@ -319,10 +335,11 @@ static bool was_entry(const char *object, const char *end, uint64_t from, uint64
 }
 
 /* Returns true if the directory existed and was empty at some time between the two commits. */
-static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to)
+static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to, uint64_t now)
 {
     uint64_t changed;
 
+    listed_at = now;
     do {
         if ((ask->place == 0 || path_node_at(ask->place, to)) &&
             next_entry(ask, to, ask->place, false) == PATH_PLACES)
@@ -333,13 +350,14 @@ static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to)
     return false;
 }
 
-const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer, uint64_t from,
-                              uint64_t to)
+const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer,
+                              const struct path_moment *moment)
 {
+    const uint64_t from = moment->from_commit, to = moment->to_commit;
     const char *object = strchr((const char *)answer->body, '[');
     unsigned last = ask->place;
 
-    if (!strchr(object, '{') && ask->next == 0 && !was_empty(ask, from, to))
+    if (!strchr(object, '{') && ask->next == 0 && !was_empty(ask, from, to, moment->view.last))
         return "a directory that was never empty";
     while ((object = strchr(object, '{'))) {
         const char *end = strchr(object, '}');
@@ -384,6 +402,7 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
                                 uint64_t commit, const struct path_moment *moment, unsigned doubts)
 {
     struct path_expected expected = path_expect(ask, commit, moment, doubts);
+    uint64_t now = path_now(moment, doubts);
     const struct path_node *node;
     const char *why = NULL;
 
@@ -402,9 +421,15 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
     if (answer->status != expected.status)
         return "a read that is refused";
     if (ask->op == PATH_LIST)
-        return compare_list(ask, answer, commit);
+        return compare_list(ask, answer, commit, now);
     if (ask->op == PATH_LIST_SNAPSHOTS)
-        return compare_snapshots(answer, commit);
+        return compare_snapshots(answer, commit, now);
+    if (ask->op == PATH_LIST_DELETED)
+        return path_compare_deleted(ask, answer, commit, now);
+    if (ask->op == PATH_GET_SERVICE)
+        return path_compare_policy(answer, commit);
+    if (ask->op == PATH_UNDELETE)
+        return NULL;
     node = path_node_at(ask->place, commit);
     if (ask->op == PATH_GET_BLOCK_LIST && node->is_uncommitted)
         return compare_blocks(node, answer);
@@ -420,6 +445,8 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
         why = compare_node(ask, node, answer);
     if (!why && (ask->op == PATH_READ || ask->op == PATH_GET_PROPERTIES) && !ask->snapshot[0])
         why = compare_lease(node, answer, doubts & PATH_LATE, moment);
+    if (!why && (ask->op == PATH_READ || ask->op == PATH_GET_PROPERTIES) && !ask->snapshot[0])
+        why = compare_expiry(node, answer);
     return why;
 }
 

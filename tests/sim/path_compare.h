@@ -8,9 +8,9 @@
 const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
                                 uint64_t commit, const struct path_moment *moment);
 /* Like path_compare_answer(), for a list, whose entries are read one after another: each must have existed at some time
- * between the two commits. */
-const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer, uint64_t from,
-                              uint64_t to);
+ * at the moment. */
+const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer,
+                              const struct path_moment *moment);
 /* Records the times of snapshots in a list of them. */
 void path_take_snapshots(const struct reply *answer, uint64_t commit);
 /* Sets *ret_next to the request for the next page of a list. Returns false if this was the last page. */

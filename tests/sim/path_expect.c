@@ -2,6 +2,7 @@
  * rest: datalakestoragegen2; decisions: 1207, 1260 */
 #include <string.h>
 
+#include "base/dates.h"
 #include "path_state.h"
 #include "sim_limits.h"
 #include "world.h"
@@ -9,7 +10,8 @@
 /* One request, and the state that it is decided on. */
 struct run {
     const struct path_ask *ask;
-    const struct path_state *state;
+    const struct path_state *state; /* as requests see it: path_effective() */
+    const struct path_state *raw;
     const struct path_moment *moment;
     unsigned doubts;
 };
@@ -53,6 +55,43 @@ static bool date_is_doubtful(const struct path_node *node, const struct path_con
     return node && condition->kind >= PATH_IF_MODIFIED && node->stamp->modified_s == 0;
 }
 
+/* Doubts about what has expired. */
+static unsigned find_ends(const struct path_state *state, const struct path_moment *moment)
+{
+    uint64_t first = moment->view.first, last = moment->view.last;
+    unsigned doubts = 0;
+
+    for (unsigned i = 1; i < PATH_PLACES; i++) {
+        if (!state->nodes[i] || !path_has_expired(state->nodes[i], last))
+            continue;
+        doubts |= PATH_COLLECTED;
+        if (!path_has_expired(state->nodes[i], first))
+            doubts |= PATH_NOW_LATE;
+    }
+    for (const struct path_kept *kept = state->kept; kept && first < last; kept = kept->older)
+        doubts |= PATH_NOW_LATE;
+    return doubts;
+}
+
+/* Whatever has expired by then, and was collected. */
+static unsigned find_refusals(const struct path_ask *ask, const struct path_state *state,
+                              const struct path_moment *moment, unsigned *ret_certain)
+{
+    static const unsigned ends[] = { 0, PATH_NOW_LATE, PATH_NOW_LATE | PATH_COLLECTED };
+    unsigned possible = 0;
+
+    *ret_certain = ~0u;
+    for (unsigned i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct path_state effective;
+        unsigned certain;
+
+        path_effective(state, moment, ends[i], &effective);
+        possible |= path_find_refusals(ask, &effective, moment, &certain);
+        *ret_certain &= certain;
+    }
+    return possible;
+}
+
 void path_find_doubts(const struct path_ask *ask, uint64_t commit, const struct path_moment *moment,
                       unsigned *ret_possible, unsigned *ret_certain)
 {
@@ -62,7 +101,7 @@ void path_find_doubts(const struct path_ask *ask, uint64_t commit, const struct 
         state->nodes[renames ? path_destination(ask, state) : ask->place];
     const struct path_node *from = renames ? state->nodes[ask->from] : NULL;
 
-    *ret_possible = path_find_refusals(ask, state, moment, ret_certain) |
+    *ret_possible = find_refusals(ask, state, moment, ret_certain) | find_ends(state, moment) |
                     (lease_is_doubtful(node, moment) ? PATH_LATE : 0u) |
                     (lease_is_doubtful(from, moment) ? PATH_SOURCE_LATE : 0u) |
                     (date_is_doubtful(node, &ask->condition) ? PATH_IS_MODIFIED : 0u) |
@@ -156,7 +195,7 @@ static struct path_expected check_lease(const struct run *run, const struct path
     bool writes = run->ask->op < PATH_READ && run->ask->op != PATH_SNAPSHOT;
     const char *code;
 
-    if (run->ask->op == PATH_LEASE || run->ask->snapshot[0])
+    if (run->ask->op == PATH_LEASE || run->ask->op == PATH_SET_EXPIRY || run->ask->snapshot[0])
         return refusal(0, NULL);
     code = model_lease_use(node ? &node->lease : &none, node ? lease_now(run, node) : NOW_AVAILABLE,
                            run->ask->lease.id, writes, false);
@@ -238,7 +277,7 @@ static bool is_below_file(const struct path_state *state, unsigned place)
 {
     while (place > 0) {
         place = path_parent(place);
-        if (state->nodes[place] && !state->nodes[place]->is_directory)
+        if (state->nodes[place] ? !state->nodes[place]->is_directory : state->ghosts >> place & 1)
             return true;
     }
     return false;
@@ -407,15 +446,32 @@ static struct path_expected expect_rename(const struct run *run)
     return success(201, to);
 }
 
+/* The snapshots of a file that has expired exist until it is collected. */
+static const struct path_node *find_named(const struct run *run)
+{
+    bool is_left = run->ask->snapshot[0] && !(run->doubts & PATH_COLLECTED);
+
+    return (is_left ? run->raw : run->state)->nodes[run->ask->place];
+}
+
+/* A Path Delete ignores expired files. decision: 1292 */
+static bool has_entries_for_delete(const struct run *run)
+{
+    struct path_state state = *run->state;
+
+    if (!run->ask->by_blob)
+        state.ghosts = 0;
+    return path_has_entries(&state, run->ask->place);
+}
+
 static struct path_expected expect_delete(const struct run *run)
 {
     const struct path_ask *ask = run->ask;
-    const struct path_state *state = run->state;
-    const struct path_node *node = state->nodes[ask->place];
+    const struct path_node *node = find_named(run);
 
     if (node->is_directory && ask->with_snapshots)
         return refusal(400, "OperationNotSupportedOnDirectory");
-    if (node->is_directory && !ask->is_recursive && path_has_entries(state, ask->place))
+    if (node->is_directory && !ask->is_recursive && has_entries_for_delete(run))
         return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
     if (node->is_directory && (run->doubts & PATH_MORE_REFUSED))
         return refusal(403, "AuthorizationPermissionMismatch");
@@ -437,10 +493,26 @@ static struct path_expected expect_set_acl(const struct path_ask *ask, const str
     return success(200, ask->place);
 }
 
+static struct path_expected expect_set_expiry(const struct run *run, const struct path_node *node)
+{
+    const struct path_ask *ask = run->ask;
+    uint64_t now = path_now(run->moment, run->doubts);
+    uint64_t at = INSTANT_UNIX_EPOCH + ask->expiry_time * TICKS_PER_SECOND;
+
+    if (node->is_directory)
+        return refusal(400, "OperationNotSupportedOnDirectory");
+    if (ask->expiry == PATH_EXPIRES_AT && at <= now)
+        return refusal(400, "InvalidHeaderValue");
+    if (ask->expiry == PATH_EXPIRES_AT ? node->expiry == at
+                                       : ask->expiry == PATH_NEVER_EXPIRES && node->expiry == 0)
+        return (struct path_expected){ .status = 200, .place = ask->place };
+    return success(200, ask->place);
+}
+
 static struct path_expected expect_of_node(const struct run *run)
 {
     const struct path_ask *ask = run->ask;
-    const struct path_node *node = run->state->nodes[ask->place];
+    const struct path_node *node = find_named(run);
     const struct path_node *named = path_named(ask, node);
     struct path_expected expected;
 
@@ -457,6 +529,8 @@ static struct path_expected expect_of_node(const struct run *run)
         return expect_set_acl(ask, node);
     case PATH_LEASE:
         return expect_lease(run, node);
+    case PATH_SET_EXPIRY:
+        return expect_set_expiry(run, node);
     case PATH_SNAPSHOT:
         return node->is_directory ? refusal(400, "OperationNotSupportedOnDirectory")
                                   : success(201, ask->place);
@@ -471,9 +545,15 @@ static struct path_expected expect_of_node(const struct run *run)
 struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
                                  const struct path_moment *moment, unsigned doubts)
 {
-    const struct path_state *state = path_state_at(commit);
-    const struct run run = { ask, state, moment, doubts };
+    const struct path_state *raw = path_state_at(commit);
+    struct path_state effective, *state = &effective;
+    const struct run run = { ask, state, raw, moment, doubts };
 
+    path_effective(raw, moment, doubts, state);
+    if (ask->op == PATH_SET_SERVICE)
+        return success(202, 0);
+    if (ask->op == PATH_GET_SERVICE)
+        return (struct path_expected){ .status = 200 };
     if (doubts & PATH_REFUSED)
         return refusal(403, "AuthorizationPermissionMismatch");
     if (ask->op == PATH_CREATE_FILESYSTEM)
@@ -490,7 +570,10 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
         return expect_put_block(&run);
     case PATH_RENAME:
         return expect_rename(&run);
+    case PATH_UNDELETE:
+        return path_expect_undelete(ask, state, path_now(moment, doubts));
     case PATH_LIST_SNAPSHOTS:
+    case PATH_LIST_DELETED:
         return (struct path_expected){ .status = 200 };
     case PATH_LIST:
         if (ask->place > 0 &&

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dates.h"
 #include "commits.h"
 #include "judge.h"
 #include "path_compare.h"
@@ -23,8 +24,8 @@ static struct slot {
 
 /* Next pages that clients may request; in the world. */
 static struct seen {
-    bool has_next;
-    struct path_ask next;
+    bool has_next, has_deleted;
+    struct path_ask next, deleted; /* of paths, and of deleted ones */
 } * seen;
 
 void path_judge_begin(void)
@@ -61,6 +62,7 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 
 void path_judge_asked(unsigned slot, const struct ask *ask)
 {
+    path_view_forget(slot);
     slots[slot] = (struct slot){ .ask = ask,
                                  .before = world->commits,
                                  .wall_steps = world->wall_steps,
@@ -77,7 +79,8 @@ static struct path_moment moment_of(const struct slot *slot)
     return (struct path_moment){ .from_ns = slot->began_ns,
                                  .to_ns = world->now_ns,
                                  .from_commit = slot->before,
-                                 .to_commit = world->commits };
+                                 .to_commit = world->commits,
+                                 .view = path_view_of((unsigned)(slot - slots)) };
 }
 
 /* Finds doubts with which the request may commit on the newest state; otherwise returns some. */
@@ -96,22 +99,59 @@ static unsigned find_doubts(struct slot *slot, const struct path_moment *moment)
     return certain;
 }
 
+/* Compares what the server has read and computed with the request. Returns NULL, or the difference. */
+static const char *check_view(const struct slot *slot, const struct path_view *view)
+{
+    const struct path_ask *ask = &slot->ask->path;
+    uint64_t since = ask->expiry_time * (TICKS_PER_SECOND / 1000);
+
+    if (view->has_policy && !path_had_days(view->days, slot->before, world->commits))
+        return "a soft-delete policy that there was not";
+    if (ask->expiry == PATH_EXPIRES_AT &&
+        view->expiry != INSTANT_UNIX_EPOCH + ask->expiry_time * TICKS_PER_SECOND)
+        return "another expiry";
+    if (ask->expiry == PATH_EXPIRES_IN &&
+        (view->expiry < view->first + since || view->expiry > view->last + since))
+        return "another expiry";
+    return NULL;
+}
+
+/* Commits before that of the request. Returns false if this is none. */
+static bool is_before(const struct slot *slot, const struct path_view *view)
+{
+    const struct path_ask *ask = &slot->ask->path;
+    const char *why = NULL;
+
+    if (!view->prepares && !view->clears)
+        return false;
+    world->commits++;
+    if (view->clears)
+        why = path_clear(ask, world->commits, view->last);
+    else if (ask->op != PATH_DELETE && ask->op != PATH_RENAME)
+        why = "another request than a delete creates the directory of deleted paths";
+    if (why)
+        fail(slot, NULL, why);
+    return true;
+}
+
 void path_judge_committed(unsigned slot_number)
 {
     struct slot *slot = &slots[slot_number];
     const struct path_moment moment = moment_of(slot);
+    const char *why;
     unsigned doubts;
 
     if (slot->commit > 0)
         return; /* deletes the remains of its first commit; no client sees that */
+    if (is_before(slot, &moment.view))
+        return;
+    why = check_view(slot, &moment.view);
+    if (why)
+        fail(slot, NULL, why);
     doubts = find_doubts(slot, &moment);
     if (!slot->expected.changes)
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
-    if (path_prepare(&slot->ask->path, world->commits + 1)) {
-        world->commits++;
-        return;
-    }
     slot->commit = ++world->commits;
     path_apply(&slot->ask->path, slot->commit, &moment, doubts);
     world_trace(slot->commit << 8 | slot->ask->path.op);
@@ -123,7 +163,8 @@ void path_judge_committed(unsigned slot_number)
 static bool tells_etag(const struct path_ask *ask)
 {
     return ask->op != PATH_DELETE && (ask->op != PATH_APPEND || ask->flushes) &&
-           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME && ask->op != PATH_PUT_BLOCK;
+           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME &&
+           ask->op != PATH_PUT_BLOCK && ask->op != PATH_UNDELETE && ask->op != PATH_SET_SERVICE;
 }
 
 /* The snapshot is the newest one of the state that its commit created. */
@@ -135,6 +176,20 @@ static const char *fill_snapshot(const struct path_node *node, const struct repl
         return "a snapshot that is not later than the one before";
     memcpy(newest->time->text, answer->snapshot, sizeof newest->time->text);
     return NULL;
+}
+
+/* A Path Delete returns the id of the deletion, if the path is retained. */
+static const char *check_deletion(const struct slot *slot, const struct reply *answer)
+{
+    const struct path_view view = path_view_of((unsigned)(slot - slots));
+
+    static char why[100];
+
+    if (answer->path.deletion == view.deleted_at)
+        return NULL;
+    (void)snprintf(why, sizeof why, "the deletion id of %" PRIu64 " instead of %" PRIu64,
+                   answer->path.deletion, view.deleted_at);
+    return why;
 }
 
 static void judge_commit(const struct slot *slot, const struct reply *answer)
@@ -152,6 +207,8 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
         why = "another lease id";
     if (!why && ask->op == PATH_SNAPSHOT)
         why = fill_snapshot(node, answer);
+    if (!why && ask->op == PATH_DELETE && !ask->by_blob)
+        why = check_deletion(slot, answer);
     if (why)
         fail(slot, answer, why);
     commits_acknowledge(slot->commit);
@@ -162,12 +219,13 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
 {
     const struct path_ask *ask = &slot->ask->path;
     struct seen *client = &seen[slot - slots];
-    const struct path_moment moment = moment_of(slot);
+    struct path_moment moment = moment_of(slot);
     uint64_t at = world->commits, fitting = UINT64_MAX;
     const char *first = NULL;
 
     if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
+    path_moment_widen(&moment);
     for (;;) {
         uint64_t changed = path_changed_before(slot->before, at);
         const char *why = path_compare_answer(ask, answer, at, &moment);
@@ -181,13 +239,16 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
         at = changed - 1;
     }
     if (fitting == UINT64_MAX && ask->op == PATH_LIST && answer->status == 200) {
-        first = path_compare_walk(ask, answer, slot->before, world->commits);
+        first = path_compare_walk(ask, answer, &moment);
         fitting = first ? UINT64_MAX : slot->before;
     }
     if (fitting == UINT64_MAX)
         fail(slot, answer, first);
     if (ask->op == PATH_LIST)
         client->has_next = answer->status == 200 && path_next_page(ask, answer, &client->next);
+    if (ask->op == PATH_LIST_DELETED)
+        client->has_deleted =
+            answer->status == 200 && path_next_deleted(ask, answer, &client->deleted);
     /* Everything that was shown by then is durable. */
     commits_acknowledge(fitting);
 }
@@ -215,7 +276,10 @@ void path_judge_answered(unsigned slot_number, const struct reply *answer, bool 
 
 bool path_judge_next_page(unsigned client, struct path_ask *ask)
 {
-    if (seen[client].has_next)
-        *ask = seen[client].next;
-    return seen[client].has_next;
+    bool is_of_deleted = ask->op == PATH_LIST_DELETED;
+    bool has_next = is_of_deleted ? seen[client].has_deleted : seen[client].has_next;
+
+    if (has_next)
+        *ask = is_of_deleted ? seen[client].deleted : seen[client].next;
+    return has_next;
 }

@@ -13,7 +13,8 @@ void path_judge_answered(unsigned slot, const struct reply *answer, bool may_fai
 bool path_judge_take_stock(struct server *server, bool may_fail);
 /* Returns the cell of the filesystem, or 0 if it does not exist. */
 unsigned path_cell_of(unsigned name);
-/* Sets *ask to the request for the page after the last one that the client received. Returns false if there is none. */
+/* Sets *ask to the request for the page after the last one of such a list that the client received. Returns false if there
+ * is none. */
 bool path_judge_next_page(unsigned client, struct path_ask *ask);
 
 #endif

@@ -59,6 +59,8 @@ bool path_has_entries(const struct path_state *state, unsigned place)
     for (unsigned i = 1; i <= PATH_NAMES && place < PATH_DIRECTORIES; i++) {
         if (state->nodes[PATH_NAMES * place + i])
             return true;
+        if (state->ghosts >> (PATH_NAMES * place + i) & 1)
+            return true;
     }
     return false;
 }
@@ -151,6 +153,8 @@ static void apply_create(struct path_state *state, const struct path_ask *ask,
         memcpy(node->snapshots, was->snapshots, sizeof node->snapshots);
         node->snapshot_count = was->snapshot_count;
     }
+    if (ask->expiry != PATH_NO_EXPIRY)
+        node->expiry = moment->view.expiry;
     if (ask->op == PATH_PUT_BLOCK_LIST)
         path_put_block_list(node, ask, was);
     if (ask->op == PATH_PUT && ask->content.length > 0)
@@ -259,10 +263,14 @@ static void apply_update(struct path_state *state, const struct path_ask *ask,
     stamp(node, was);
 }
 
-static void apply_rename(struct path_state *state, const struct path_ask *ask)
+static void apply_rename(struct path_state *state, const struct path_ask *ask,
+                         const struct path_moment *moment)
 {
     const struct path_node *moved[PATH_PLACES] = { NULL };
     unsigned to = path_destination(ask, state);
+
+    if (path_is_retained(ask, state->nodes[to]))
+        path_retain(state, to, &moment->view);
 
     for (unsigned i = 1; i < PATH_PLACES; i++) {
         unsigned place = PATH_PLACES;
@@ -274,6 +282,8 @@ static void apply_rename(struct path_state *state, const struct path_ask *ask)
             state->nodes[i] = NULL;
         }
     }
+    path_drop_expired(state, to, moment->view.last);
+    path_remove(state, to);
     for (unsigned i = 1; i < PATH_PLACES; i++) {
         if (moved[i])
             state->nodes[i] = moved[i];
@@ -291,13 +301,16 @@ static void apply_change(struct path_state *state, const struct path_ask *ask,
         return;
     }
     if (ask->op == PATH_DELETE) {
-        for (unsigned i = 1; i < PATH_PLACES; i++) {
-            if (path_is_below(i, ask->place))
-                state->nodes[i] = NULL;
-        }
+        if (path_is_retained(ask, was))
+            path_retain(state, ask->place, &moment->view);
+        path_remove(state, ask->place);
         return;
     }
     state->nodes[ask->place] = node = new_node(was);
+    if (ask->op == PATH_SET_EXPIRY) {
+        node->expiry = moment->view.expiry;
+        return;
+    }
     if (ask->op == PATH_SET_ACL) {
         path_change_acl(&node->acl, ask, node->is_directory);
         node->acl_is_unknown &= ask->sets_mode;
@@ -332,6 +345,8 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
 {
     struct path_state *state = next_state(commit);
 
+    if (ask->op != PATH_RENAME && !ask->snapshot[0])
+        path_drop_expired(state, ask->place, moment->view.last);
     switch ((int)ask->op) {
     case PATH_CREATE_FILESYSTEM:
         state->exists = true;
@@ -354,7 +369,13 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
         apply_update(state, ask, moment, doubts);
         break;
     case PATH_RENAME:
-        apply_rename(state, ask);
+        apply_rename(state, ask, moment);
+        break;
+    case PATH_UNDELETE:
+        path_undelete(state, ask, path_now(moment, doubts));
+        break;
+    case PATH_SET_SERVICE:
+        state->days = ask->days;
         break;
     default:
         apply_change(state, ask, moment, doubts);
@@ -362,18 +383,21 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
     }
 }
 
-bool path_delete_is_doubtful(void)
+const char *path_clear(const struct path_ask *ask, uint64_t commit, uint64_t now)
 {
-    return model->newest->is_doubtful;
+    struct path_state *state = next_state(commit);
+    unsigned place = ask->op == PATH_RENAME ? path_destination(ask, state) : ask->place;
+
+    if (place < PATH_PLACES && state->nodes[place] && !path_has_expired(state->nodes[place], now))
+        return "deletes a file that has not expired";
+    if (place < PATH_PLACES)
+        path_drop_expired(state, place, now);
+    return NULL;
 }
 
-bool path_prepare(const struct path_ask *ask, uint64_t commit)
+unsigned path_days(uint64_t commit)
 {
-    if (ask->op != PATH_DELETE || !model->newest->nodes[ask->place] || model->newest->has_hidden ||
-        !path_has_entries(model->newest, ask->place))
-        return false;
-    next_state(commit)->has_hidden = true;
-    return true;
+    return path_state_at(commit)->days;
 }
 
 const char *path_fill(const struct path_node *node, const struct reply *answer)
@@ -407,7 +431,6 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged)
 
     while (model->newest->since > commit)
         model->newest = model->newest->older;
-    model->newest->is_doubtful |= model->newest->has_hidden && !safe->has_hidden;
     for (unsigned i = 1; i < PATH_PLACES; i++) {
         const struct path_node *node = model->newest->nodes[i];
         struct path_node *doubtful;

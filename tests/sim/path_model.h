@@ -4,6 +4,7 @@
 #ifndef LAGRA_SIM_PATH_MODEL_H
 #define LAGRA_SIM_PATH_MODEL_H
 
+#include "path_view.h"
 #include "request.h"
 
 #define PATH_PARTS_MAX      48u
@@ -52,6 +53,7 @@ struct path_node {
     unsigned snapshot_count;
     bool is_doubtful; /* a crash may have undone staged bytes, which no request shows */
     bool is_unknown;  /* its bytes are: they were flushed while it was doubtful */
+    uint64_t expiry;  /* ticks; 0 if it does not expire */
 };
 
 /* When a request is decided, and what leaves more than one response possible. */
@@ -62,12 +64,22 @@ enum {
     PATH_SOURCE_IS_MODIFIED = 8,
     PATH_REFUSED = 16,      /* lists do not permit it to the user */
     PATH_MORE_REFUSED = 32, /* nor the source of a rename, or the contents of a deleted directory */
-    PATH_DOUBTS = 64
+    PATH_NOW_LATE = 64,     /* it is decided at the end of the moment */
+    PATH_COLLECTED = 128,   /* expired files have lost their names */
+    PATH_DOUBTS = 256
 };
 struct path_moment {
     uint64_t from_ns, to_ns;
     uint64_t from_commit, to_commit; /* lists are read at any time between these */
+    struct path_view view;           /* first and last are the server's times */
 };
+static inline uint64_t path_now(const struct path_moment *moment, unsigned doubts)
+{
+    return doubts & PATH_NOW_LATE ? moment->view.last : moment->view.first;
+}
+
+/* A task may have deleted what has expired in the meantime. path_kept.c */
+void path_moment_widen(struct path_moment *moment);
 
 struct path_expected {
     int status;
@@ -94,11 +106,24 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
 /* Executes the request on the newest state, which gives the new newest state. */
 void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_moment *moment,
                 unsigned doubts);
-/* Returns true if it is unknown whether a recursive delete would need preparation. For scripts. */
-bool path_delete_is_doubtful(void);
-/* Returns true if the next commit of the request only prepares it: the first recursive delete creates the directory to
- * which deleted directories are moved. Makes that the newest state. */
-bool path_prepare(const struct path_ask *ask, uint64_t commit);
+/* A commit before that of the request has deleted the expired file at the place. Returns NULL, or why it may not.
+ * path_kept.c */
+const char *path_clear(const struct path_ask *ask, uint64_t commit, uint64_t now);
+/* Returns whether deleted paths are retained, and files expire, in this run. path_kept.c */
+bool path_retains(void);
+unsigned path_days(uint64_t commit);
+/* Returns whether soft delete had these days at some time between the two commits. path_kept.c */
+bool path_had_days(unsigned days, uint64_t from, uint64_t to);
+/* Returns the number-th deletion that is retained, in any order, or 0 if there are not so many. path_kept.c */
+uint64_t path_kept_at(unsigned number, uint64_t commit, unsigned *ret_place);
+/* Like path_compare_answer(), for a list of deleted paths that succeeded. path_kept.c */
+const char *path_compare_deleted(const struct path_ask *ask, const struct reply *answer,
+                                 uint64_t commit, uint64_t now);
+/* Sets *ret_next to the request for the next page of such a list. Returns false if there is none. path_kept.c */
+bool path_next_deleted(const struct path_ask *ask, const struct reply *answer,
+                       struct path_ask *ret_next);
+/* Compares the soft-delete policy in a response of Get Blob Service Properties. path_kept.c */
+const char *path_compare_policy(const struct reply *answer, uint64_t commit);
 /* Records the ETag and date in a response. Returns NULL, or the defect of the ETag. */
 const char *path_fill(const struct path_node *node, const struct reply *answer);
 /* Returns the number of the snapshot, or PATH_SNAPSHOTS_MAX. path_blocks.c */

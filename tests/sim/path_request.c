@@ -13,6 +13,9 @@
 #include "world.h"
 
 #define FILESYSTEM "/devstoreaccount1/fsys"
+/* Deletion ids are times since 1601. */
+#define DELETION_ID_START                                                                          \
+    ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
 
 /* Front ends have one port each, where the Data Lake endpoint recognizes requests for the Blob service (decision 1200). */
 bool path_request_is_by_blob(const struct ask *ask)
@@ -147,10 +150,27 @@ static void write_list(const struct path_ask *ask, struct arena *arena, struct d
     draft->query = text_bytes(&query);
 }
 
+static void add_expiry(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    static const char *const options[] = { NULL, "RelativeToNow", "Absolute", "NeverExpire" };
+    char date[INSTANT_HTTP_SIZE];
+
+    if (ask->expiry == PATH_NO_EXPIRY)
+        return;
+    add(draft, "x-ms-expiry-option", bytes_from_string(options[ask->expiry]));
+    if (ask->expiry == PATH_EXPIRES_IN)
+        add(draft, "x-ms-expiry-time", arena_printf(arena, "%" PRIu64, ask->expiry_time));
+    if (ask->expiry != PATH_EXPIRES_AT)
+        return;
+    instant_format_http(INSTANT_UNIX_EPOCH + ask->expiry_time * TICKS_PER_SECOND, date);
+    add(draft, "x-ms-expiry-time", arena_copy(arena, bytes_from_string(date)));
+}
+
 static void write_create(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     set_method(draft, METHOD_PUT, "PUT");
     add_value(ask, arena, draft);
+    add_expiry(ask, arena, draft);
     if (ask->op == PATH_PUT) {
         add(draft, "x-ms-blob-type", bytes_from_string("BlockBlob"));
         add_content(ask, arena, draft);
@@ -267,6 +287,53 @@ static void write_rename(const struct path_ask *ask, struct arena *arena, struct
     add(draft, "x-ms-rename-source", arena_printf(arena, "/fsys/%s", source));
 }
 
+/* Requests about retention, all of which the Blob endpoint has. */
+static void write_retention(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    set_method(draft, METHOD_PUT, "PUT");
+    if (ask->op == PATH_SET_EXPIRY) {
+        draft->query = bytes_from_string("comp=expiry");
+        add_expiry(ask, arena, draft);
+        return;
+    }
+    if (ask->op == PATH_UNDELETE) {
+        draft->query = bytes_from_string("comp=undelete");
+        if (ask->deletion > 0)
+            add(draft, "x-ms-undelete-source",
+                arena_printf(arena, "?deletionid=%" PRIu64, ask->deletion - DELETION_ID_START));
+        return;
+    }
+    draft->path = bytes_from_string("/devstoreaccount1/");
+    draft->query = bytes_from_string("restype=service&comp=properties");
+    if (ask->op == PATH_GET_SERVICE) {
+        set_method(draft, METHOD_GET, "GET");
+        return;
+    }
+    draft->body =
+        arena_printf(arena,
+                     "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>%s</Enabled>%s"
+                     "</DeleteRetentionPolicy></StorageServiceProperties>",
+                     ask->days > 0 ? "true" : "false",
+                     ask->days > 0 ? arena_printf(arena, "<Days>%u</Days>", ask->days).ptr : "");
+}
+
+static void write_deleted_list(const struct path_ask *ask, struct arena *arena, struct draft *draft)
+{
+    struct text query;
+
+    text_init(&query, arena, 256);
+    text_add_string(&query, "restype=container&comp=list&showonly=deleted");
+    if (ask->max > 0)
+        text_printf(&query, "&maxresults=%u", ask->max);
+    if (ask->marker[0]) {
+        text_add_string(&query, "&marker=");
+        add_escaped(&query, ask->marker);
+    }
+    set_method(draft, METHOD_GET, "GET");
+    draft->path = bytes_from_string(FILESYSTEM);
+    draft->query = text_bytes(&query);
+}
+
 static void write_read(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     bool reads = ask->op == PATH_READ;
@@ -278,6 +345,16 @@ static void write_read(const struct path_ask *ask, struct arena *arena, struct d
         draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
 }
 
+static void write_filesystem(const struct path_ask *ask, struct draft *draft)
+{
+    bool creates = ask->op == PATH_CREATE_FILESYSTEM;
+
+    set_method(draft, creates ? METHOD_PUT : METHOD_GET, creates ? "PUT" : "GET");
+    draft->path = bytes_from_string(FILESYSTEM);
+    draft->query = bytes_from_string(creates ? "resource=filesystem"
+                                             : "restype=container&comp=list&include=snapshots");
+}
+
 void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
 {
     const struct path_ask *ask = &of->path;
@@ -287,9 +364,8 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     ret_draft->path = arena_printf(arena, FILESYSTEM "/%s", path);
     switch (ask->op) {
     case PATH_CREATE_FILESYSTEM:
-        set_method(ret_draft, METHOD_PUT, "PUT");
-        ret_draft->path = bytes_from_string(FILESYSTEM);
-        ret_draft->query = bytes_from_string("resource=filesystem");
+    case PATH_LIST_SNAPSHOTS:
+        write_filesystem(ask, ret_draft);
         break;
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
@@ -322,10 +398,14 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
         set_method(ret_draft, METHOD_PUT, "PUT");
         ret_draft->query = bytes_from_string("comp=snapshot");
         break;
-    case PATH_LIST_SNAPSHOTS:
-        set_method(ret_draft, METHOD_GET, "GET");
-        ret_draft->path = bytes_from_string(FILESYSTEM);
-        ret_draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
+    case PATH_SET_EXPIRY:
+    case PATH_UNDELETE:
+    case PATH_SET_SERVICE:
+    case PATH_GET_SERVICE:
+        write_retention(ask, arena, ret_draft);
+        break;
+    case PATH_LIST_DELETED:
+        write_deleted_list(ask, arena, ret_draft);
         break;
     case PATH_READ:
     case PATH_GET_PROPERTIES:
@@ -371,6 +451,21 @@ static unsigned read_value(struct bytes properties)
     return (unsigned)strtoul((const char *)number, NULL, 10);
 }
 
+static uint64_t read_deletion(struct bytes value)
+{
+    uint64_t id;
+
+    return bytes_parse_u64(value, UINT64_MAX - DELETION_ID_START, &id) ? DELETION_ID_START + id : 0;
+}
+
+static int64_t read_date(struct bytes value)
+{
+    instant at;
+
+    return instant_parse_http(value, &at) ? (int64_t)((at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND)
+                                          : 0;
+}
+
 void path_request_read_header(const struct http_header *header, struct reply *reply)
 {
     struct path_reply *path = &reply->path;
@@ -383,6 +478,10 @@ void path_request_read_header(const struct http_header *header, struct reply *re
         copy(path->existing_type, sizeof path->existing_type, header->value);
     else if (bytes_is_nocase(header->name, "x-ms-properties"))
         path->value = read_value(header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-deletion-id"))
+        path->deletion = read_deletion(header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-expiry-time"))
+        path->expiry_s = read_date(header->value);
     else if (bytes_is_nocase(header->name, "x-ms-owner"))
         copy(path->owner, sizeof path->owner, header->value);
     else if (bytes_is_nocase(header->name, "x-ms-acl"))

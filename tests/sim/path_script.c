@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "draws.h"
 #include "path_judge.h"
 #include "path_model.h"
@@ -23,12 +24,21 @@ static const unsigned weights[PATH_OPS] = {
     [PATH_SNAPSHOT] = 4,
     [PATH_RENAME] = 24,
     [PATH_DELETE] = 8,
+    [PATH_SET_EXPIRY] = 6,
+    [PATH_UNDELETE] = 8,
+    [PATH_SET_SERVICE] = 2,
     [PATH_READ] = 14,
     [PATH_GET_PROPERTIES] = 8,
     [PATH_GET_ACCESS] = 3,
     [PATH_GET_BLOCK_LIST] = 4,
     [PATH_LIST] = 14,
+    [PATH_LIST_DELETED] = 8,
+    [PATH_GET_SERVICE] = 1,
 };
+
+/* Most retention is over within the run. */
+#define DAYS_MAX      20u
+#define EXPIRY_MAX_MS 20000u
 
 static const struct path_node *newest(unsigned place)
 {
@@ -81,13 +91,19 @@ static void draw_condition(struct draws *draws, const struct path_node *node, bo
         condition->date = stamp->modified_s + (int64_t)draw(draws, 3) - 1;
 }
 
+static bool is_of_retention(enum path_op op)
+{
+    return (op >= PATH_SET_EXPIRY && op <= PATH_SET_SERVICE) || op >= PATH_LIST_DELETED;
+}
+
 static void draw_conditions(struct draws *draws, struct path_ask *ask)
 {
     bool is_read = ask->op >= PATH_READ;
     bool creates = ask->op <= PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST || ask->op == PATH_RENAME;
 
     if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST ||
-        ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST || ask->snapshot[0])
+        ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST || ask->snapshot[0] ||
+        is_of_retention(ask->op))
         return;
     if (draw(draws, ask->op == PATH_RENAME ? 3 : 4) == 0)
         draw_condition(draws, newest(ask->place), creates, &ask->condition);
@@ -142,7 +158,7 @@ static void draw_leases(struct draws *draws, struct path_ask *ask)
     const struct path_node *node = newest(ask->place);
 
     if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST ||
-        ask->snapshot[0])
+        ask->snapshot[0] || is_of_retention(ask->op))
         return;
     if (ask->op == PATH_RENAME && !ask->is_legacy && node && node->is_directory)
         node = NULL; /* it moves into the directory */
@@ -309,6 +325,56 @@ static void draw_snapshot(struct draws *draws, struct path_ask *ask)
            sizeof ask->snapshot);
 }
 
+static void draw_expiry(struct draws *draws, struct path_ask *ask)
+{
+    uint64_t now_s = (clock_now() - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND;
+
+    ask->expiry = (enum path_expiry)(1 + draw(draws, ask->op == PATH_SET_EXPIRY ? 3 : 1));
+    if (ask->expiry == PATH_EXPIRES_IN)
+        ask->expiry_time = 1 + draw(draws, draw(draws, 2) == 0 ? 1000 : EXPIRY_MAX_MS);
+    else if (ask->expiry == PATH_EXPIRES_AT)
+        ask->expiry_time = now_s + draw(draws, EXPIRY_MAX_MS / 1000);
+}
+
+static void draw_retention(struct draws *draws, unsigned client, struct path_ask *ask)
+{
+    unsigned place;
+    uint64_t deletion;
+
+    ask->by_blob = true;
+    if (ask->op == PATH_SET_EXPIRY) {
+        ask->place = draw_existing(draws, draw(draws, 12) == 0, 6);
+        draw_expiry(draws, ask);
+        return;
+    }
+    if (ask->op == PATH_UNDELETE) {
+        deletion = path_kept_at(draw(draws, 10), world->commits, &place);
+        if (deletion > 0 && draw(draws, 12) != 0)
+            ask->place = place;
+        if (draw(draws, 3) != 0)
+            ask->deletion = deletion > 0 ? deletion + (draw(draws, 16) == 0) : 0;
+        return;
+    }
+    if (ask->op == PATH_LIST_DELETED) {
+        if (draw(draws, 2) == 0 && path_judge_next_page(client, ask))
+            return;
+        ask->place = 0;
+        ask->max = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, 3);
+        return;
+    }
+    ask->place = 0;
+    ask->days = draw(draws, 4) == 0 ? 0 : 1 + draw(draws, DAYS_MAX);
+}
+
+static void draw_delete(struct draws *draws, struct path_ask *ask)
+{
+    ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
+    ask->by_blob = draw(draws, 3) == 0;
+    ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0;
+    draw_snapshot(draws, ask);
+    ask->with_snapshots = ask->by_blob && !ask->snapshot[0] && draw(draws, 3) == 0;
+}
+
 static void draw_particular(struct draws *draws, unsigned client, struct path_ask *ask)
 {
     switch ((int)ask->op) {
@@ -329,11 +395,7 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
             ask->content.length = 0;
         break;
     case PATH_DELETE:
-        ask->place = draw_existing(draws, draw(draws, 2) == 0, 2);
-        ask->by_blob = draw(draws, 3) == 0;
-        ask->is_recursive = !ask->by_blob && draw(draws, 2) == 0 && !path_delete_is_doubtful();
-        draw_snapshot(draws, ask);
-        ask->with_snapshots = ask->by_blob && !ask->snapshot[0] && draw(draws, 3) == 0;
+        draw_delete(draws, ask);
         break;
     case PATH_PUT_BLOCK:
     case PATH_PUT_BLOCK_LIST:
@@ -363,6 +425,17 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
         ask->by_blob = draw(draws, 2) == 0;
         draw_snapshot(draws, ask);
         break;
+    case PATH_SET_EXPIRY:
+    case PATH_UNDELETE:
+    case PATH_SET_SERVICE:
+    case PATH_LIST_DELETED:
+    case PATH_GET_SERVICE:
+        draw_retention(draws, client, ask);
+        return;
+    case PATH_CREATE_FILE:
+        if (path_retains() && draw(draws, 6) == 0)
+            draw_expiry(draws, ask);
+        break;
     default:
         break;
     }
@@ -377,7 +450,8 @@ static void draw_user(struct draws *draws, struct ask *ask)
     struct path_ask *path = &ask->path;
     const struct path_node *node = newest(path->place);
 
-    if (path->op == PATH_CREATE_FILESYSTEM || (world->plan.faults & FAULT_WIRE) ||
+    if (path->op == PATH_CREATE_FILESYSTEM || path->op == PATH_SET_SERVICE ||
+        path->op == PATH_GET_SERVICE || (world->plan.faults & FAULT_WIRE) ||
         world->plan.fronts > 0 || draw(draws, 3) != 0 || path->snapshot[0])
         return;
     path->user = 1 + draw(draws, PATH_USERS);
@@ -393,6 +467,8 @@ void path_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 
     *ret_ask = (struct ask){ .op = OPS };
     path->op = (enum path_op)draw_weighted(&draws, weights, PATH_OPS);
+    if (!path_retains() && is_of_retention(path->op))
+        path->op = PATH_READ;
     if (!path_filesystem_exists(world->commits) && draw(&draws, 8) != 0)
         path->op = PATH_CREATE_FILESYSTEM;
     if (path->op != PATH_CREATE_FILESYSTEM)

@@ -6,15 +6,39 @@
 
 struct path_state {
     struct path_state *older;
-    uint64_t since;   /* the commit that created it */
-    bool exists;      /* the filesystem */
-    bool has_hidden;  /* it has a directory for deleted directories */
-    bool is_doubtful; /* has_hidden is: a crash may have undone it, and no request shows it */
+    uint64_t since;               /* the commit that created it */
+    bool exists;                  /* the filesystem */
+    unsigned days;                /* for which deleted paths are retained; 0: soft delete is off */
+    const struct path_kept *kept; /* the newest first */
+    const struct path_node *nodes[PATH_PLACES];
+    uint64_t ghosts; /* path_effective(): places of expired files that still have names */
+};
+
+/* A deleted path that is retained, with everything below it. Never changed. */
+struct path_kept {
+    const struct path_kept *older;
+    uint64_t deleted, expires; /* ticks */
+    unsigned place;
     const struct path_node *nodes[PATH_PLACES];
 };
 
 const struct path_state *path_state_at(uint64_t commit);
 bool path_has_entries(const struct path_state *state, unsigned place);
+/* Sets *ret_state to the state as requests see it at that time: files that have expired are not found. path_kept.c */
+void path_effective(const struct path_state *state, const struct path_moment *moment,
+                    unsigned doubts, struct path_state *ret_state);
+bool path_has_expired(const struct path_node *node, uint64_t now);
+/* Returns whether a deletion of the path with this node is retained. path_kept.c */
+bool path_is_retained(const struct path_ask *ask, const struct path_node *node);
+/* Removes the files at the place and above it that have expired. path_kept.c */
+void path_drop_expired(struct path_state *state, unsigned place, uint64_t now);
+/* Removes what is at the place and below it. path_kept.c */
+void path_remove(struct path_state *state, unsigned place);
+/* Retains what is at the place and below it. path_kept.c */
+void path_retain(struct path_state *state, unsigned place, const struct path_view *view);
+struct path_expected path_expect_undelete(const struct path_ask *ask,
+                                          const struct path_state *state, uint64_t now);
+void path_undelete(struct path_state *state, const struct path_ask *ask, uint64_t now);
 /* Returns the destination of a rename. Without a mode, a path renamed to a directory moves into it. */
 unsigned path_destination(const struct path_ask *ask, const struct path_state *state);
 /* Executes the lease action of an append or flush. Returns NULL, or the error code. path_expect.c */

@@ -13,11 +13,15 @@
 /* Lists of all paths and snapshots; and of each path the content, the blocks, the access control list, and whether a
  * lease has an id. */
 #define OF_PATH   (3 + PATH_LEASE_IDS)
-#define STOCK_MAX (OF_PATH * PATH_PLACES)
+#define OF_PATHS  (OF_PATH * PATH_PLACES)
+/* And the deleted paths, and the soft-delete policy. */
+#define STOCK_MAX (OF_PATHS + 2)
+static unsigned stock_count; /* of this run */
 
 struct stock {
     struct ask ask;
     struct reply answer;
+    struct path_view view;
 };
 
 /* Instead of the content and the blocks of the root, the lists. */
@@ -27,7 +31,13 @@ static void list_stock(struct stock stock[STOCK_MAX])
                                             { PATH_LIST, PATH_LIST_SNAPSHOTS } };
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
-    for (unsigned i = 0; i < STOCK_MAX; i++) {
+    stock_count = path_retains() ? STOCK_MAX : OF_PATHS;
+    for (unsigned i = OF_PATHS; i < STOCK_MAX; i++) {
+        stock[i].ask.op = OPS;
+        stock[i].ask.path.op = i == OF_PATHS ? PATH_LIST_DELETED : PATH_GET_SERVICE;
+        stock[i].ask.path.by_blob = true;
+    }
+    for (unsigned i = 0; i < OF_PATHS; i++) {
         struct path_ask *ask = &stock[i].ask.path;
         unsigned what = i % OF_PATH;
 
@@ -46,22 +56,24 @@ static void list_stock(struct stock stock[STOCK_MAX])
 
 static const char *compare(const struct stock *stock, uint64_t commit)
 {
-    const struct path_moment moment = { .from_ns = stock->answer.began_ns,
-                                        .to_ns = stock->answer.ended_ns,
-                                        .from_commit = commit,
-                                        .to_commit = commit };
+    struct path_moment moment = { .from_ns = stock->answer.began_ns,
+                                  .to_ns = stock->answer.ended_ns,
+                                  .from_commit = commit,
+                                  .to_commit = commit,
+                                  .view = stock->view };
 
+    path_moment_widen(&moment);
     if (judge_reports_damage(&stock->answer))
         return NULL;
     return path_compare_answer(&stock->ask.path, &stock->answer, commit, &moment);
 }
 
-/* Returns the number of the first response that does not match the state, or STOCK_MAX. */
+/* Returns the number of the first response that does not match the state, or stock_count. */
 static unsigned find_difference(const struct stock *stock, uint64_t commit)
 {
     unsigned i = 0;
 
-    while (i < STOCK_MAX && !compare(&stock[i], commit))
+    while (i < stock_count && !compare(&stock[i], commit))
         i++;
     return i;
 }
@@ -84,7 +96,7 @@ static uint64_t find_survivor(const struct stock *stock)
     uint64_t commit = commits_newest();
     unsigned i;
 
-    while ((i = find_difference(stock, commit)) < STOCK_MAX) {
+    while ((i = find_difference(stock, commit)) < stock_count) {
         if (commit <= commits_acknowledged())
             fail(&stock[i], commit);
         commit = commits_previous(commit);
@@ -97,7 +109,7 @@ static void widen_leases(const struct stock *stock, uint64_t survivor)
 {
     for (uint64_t commit = survivor; commit > commits_acknowledged();) {
         commit = commits_previous(commit);
-        if (find_difference(stock, commit) == STOCK_MAX)
+        if (find_difference(stock, commit) == stock_count)
             path_widen(survivor, commit);
     }
 }
@@ -115,7 +127,7 @@ static void adopt(const struct stock *stock, uint64_t commit)
 
 static void end_stock(struct stock *stock, uint64_t survivor, bool is_here)
 {
-    for (unsigned i = 0; i < STOCK_MAX; i++) {
+    for (unsigned i = 0; i < stock_count; i++) {
         if (is_here)
             adopt(&stock[i], world->commits);
         answer_release(&stock[i].answer);
@@ -127,9 +139,9 @@ static void end_stock(struct stock *stock, uint64_t survivor, bool is_here)
 static void end_stock_of_cell(struct stock *stock, uint64_t survivor)
 {
     bool is_here = path_roll_back_cell(survivor);
-    unsigned i = is_here ? find_difference(stock, world->commits) : STOCK_MAX;
+    unsigned i = is_here ? find_difference(stock, world->commits) : stock_count;
 
-    if (i < STOCK_MAX)
+    if (i < stock_count)
         fail(&stock[i], world->commits);
     end_stock(stock, survivor, is_here);
 }
@@ -140,12 +152,14 @@ bool path_judge_take_stock(struct server *server, bool may_fail)
     uint64_t survivor;
 
     list_stock(stock);
-    for (unsigned i = 0; i < STOCK_MAX; i++) {
+    for (unsigned i = 0; i < stock_count; i++) {
+        path_view_forget(SLOTS_MAX - 1);
         if (!judge_ask_until_told(server, &stock[i].ask, may_fail, &stock[i].answer)) {
             while (i > 0)
                 answer_release(&stock[--i].answer);
             return false;
         }
+        stock[i].view = path_view_of(SLOTS_MAX - 1);
         if (stock[i].answer.body)
             stock[i].answer.body[stock[i].answer.body_size] = '\0';
         if (judge_reports_damage(&stock[i].answer))

@@ -69,7 +69,7 @@ enum error append_block_check(struct call *call, struct append_block_parameters 
     if (!e)
         e = refuse_ancient(call);
     if (!e)
-        e = body_check_size(call, limits, call->request->content_length);
+        e = body_check_size(call, limits, call->content_length);
     if (!e)
         e = parse_conditions(call, p);
     return e ? e : body_read_sums(call, SUMS_OF_PART, &p->sums);

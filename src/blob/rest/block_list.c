@@ -56,7 +56,7 @@ enum error put_block_check(struct call *call, struct put_block_parameters *p)
     e = parse_id(call, p);
     if (e)
         return e;
-    e = body_check_size(call, limits, call->request->content_length);
+    e = body_check_size(call, limits, call->content_length);
     if (e)
         return e;
     e = body_read_sums(call, SUMS_OF_PART, &p->sums);

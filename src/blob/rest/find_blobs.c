@@ -15,6 +15,7 @@ struct tagged_page {
     const struct call *call;
     const struct tag_expression *where;
     struct listing listing; /* marker and maxresults as in the request */
+    bool is_hierarchical;   /* account */
     bool all_tags;          /* since 2020-04-08; before, the value of one tag */
     struct text out;
     bool has_entry;
@@ -153,7 +154,7 @@ static void add_entry(struct tagged_sink *sink, struct bytes container, struct b
     if (page->call->is_for_cell)
         cell_page_add(&page->out, &at, tags);
     else
-        add_blob(page, container, name, tags);
+        add_blob(page, container, found_name(page->is_hierarchical, name), tags);
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
@@ -168,6 +169,7 @@ static enum error check(struct call *call, struct find_blobs *asked)
         e = listing_read_max(call, LISTING_MAX, &listing.max_given, &listing.max);
     if (e)
         return e;
+    asked->is_hierarchical = account_is_hierarchical(call->account);
     asked->max = listing.max;
     if (marker.ptr && !decode_marker(call, marker, asked))
         return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
@@ -175,6 +177,7 @@ static enum error check(struct call *call, struct find_blobs *asked)
     page->sink = (struct tagged_sink){ .begin = begin_page, .add = add_entry };
     page->call = call;
     page->where = asked->where;
+    page->is_hierarchical = asked->is_hierarchical;
     page->listing = listing;
     page->all_tags = call_since(call, "2020-04-08");
     asked->sink = &page->sink;

@@ -105,7 +105,7 @@ enum error put_page_check(struct call *call, struct put_page_parameters *p)
 
     if (e)
         return e;
-    if (call->request->content_length != p->range.length)
+    if (call->content_length != p->range.length)
         return E_InvalidPageRange;
     return body_read_sums(call, SUMS_OF_PART, &p->sums);
 }

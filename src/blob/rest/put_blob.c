@@ -16,7 +16,7 @@ static const struct size_limit limits[] = {
 
 enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
 {
-    enum error e = body_check_size(call, limits, call->request->content_length);
+    enum error e = body_check_size(call, limits, call->content_length);
 
     if (!e)
         e = blob_refuse_page_headers(call);

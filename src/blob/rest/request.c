@@ -48,8 +48,6 @@ static const struct unbuilt {
     { BYTES("x-ms-source-lease-id"), REQUEST_SOURCES }, /* refused since 2012-02-12 */
     { BYTES("x-ms-file-request-intent"), REQUEST_SOURCES },
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
-    { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_BODIES },
-    { BYTES("x-ms-structured-content-length"), REQUEST_BODIES },
     /* Conditions of other operations: ignoring one would treat it as met. */
     { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~REQUEST_APPENDS },
     { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~REQUEST_APPENDS },

@@ -124,8 +124,6 @@ static const struct unbuilt {
     { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE, CREATE_OPTIONS_SINCE },
     { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { HEADER, BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE, NULL },
-    { HEADER, BYTES("x-ms-structured-content-length"), DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-source-lease-id"), DFS_CREATE, NULL },
     { HEADER, BYTES("x-ms-source-if-match"), DFS_CREATE, NULL },
     { HEADER, BYTES("x-ms-source-if-none-match"), DFS_CREATE, NULL },

@@ -2,9 +2,11 @@
 #include "paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
+#include "blob/tag_operations.h"
 #include "service/driver.h"
 
 struct path_request {
@@ -118,6 +120,47 @@ static enum error run_list(struct decision *d, const struct path_request *reques
 
     *request->next = result.next;
     return e;
+}
+
+/* Names that a search is finding. */
+struct finding {
+    struct tagged_sink sink;
+    const struct path_request *request;
+};
+
+static void begin_finding(struct tagged_sink *sink)
+{
+    ((const struct finding *)(const void *)sink)->request->out[0] = '\0';
+}
+
+static void add_found(struct tagged_sink *sink, struct bytes container, struct bytes name,
+                      struct bytes key, struct bytes tags)
+{
+    const struct path_request *request = ((const struct finding *)(const void *)sink)->request;
+    const struct bytes shown = found_name(true, name);
+    size_t at = strlen(request->out);
+
+    (void)container;
+    (void)key;
+    (void)tags;
+    (void)snprintf(request->out + at, request->size - at, "%s%.*s", at > 0 ? " " : "",
+                   BYTES_ARG(shown));
+}
+
+static enum error run_find(struct decision *d, const struct path_request *request)
+{
+    struct finding finding = { .sink = { .begin = begin_finding, .add = add_found },
+                               .request = request };
+    struct tag_expression where;
+    struct tag_syntax_error problem;
+    struct find_blobs_in_container_parameters parameters = {
+        .asked = { .is_hierarchical = true, .where = &where, .max = 100, .sink = &finding.sink }
+    };
+    struct find_blobs_in_container_result result;
+
+    assert_true(
+        tag_expression_parse(d->arena, bytes_from_string("k='v'"), TAG_SEARCH, &where, &problem));
+    return find_blobs_in_container_decide(d, &parameters, &result);
 }
 
 static const struct operation reads = { .rights.effect = READS,
@@ -257,6 +300,28 @@ enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char 
 enum error list_root(struct fixture *f, char *out, size_t size)
 {
     return list(f, 100, true, false, out, size);
+}
+
+static int compare_words(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+enum error find_tagged(struct fixture *f, char *out, size_t size)
+{
+    char found[512] = "";
+    char *words[16], *rest = NULL;
+    struct path_request request = { .run = run_find, .out = found, .size = sizeof found };
+    enum error e = run(f, NULL, &lists, &request);
+    size_t count = 0, at = 0;
+
+    for (char *word = strtok_r(found, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    qsort(words, count, sizeof words[0], compare_words);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? " " : "", words[i]);
+    return e;
 }
 
 enum error create_directory(struct fixture *f, const char *path)

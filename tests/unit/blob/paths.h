@@ -20,6 +20,8 @@ enum error undelete_path(struct fixture *f, const char *path);
 enum error read_path(struct fixture *f, const char *path, char *out, size_t size);
 /* The same of all blobs, with blanks between, in pages of `max`; "-name:length" of deleted paths. */
 enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size);
+/* The sorted names of the blobs with the tag k=v. */
+enum error find_tagged(struct fixture *f, char *out, size_t size);
 /* The same of the entries of the root. */
 enum error list_root(struct fixture *f, char *out, size_t size);
 

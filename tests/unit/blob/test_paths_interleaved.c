@@ -8,7 +8,21 @@
 
 #define TEXT_SIZE 512
 
-enum kind { PUT, DELETE, MAKE, REMOVE, RENAME, LIST, LIST_ROOT, READ, SWAP, RESTORE, LIST_ALL };
+enum kind {
+    PUT,
+    DELETE,
+    MAKE,
+    REMOVE,
+    RENAME,
+    LIST,
+    LIST_ROOT,
+    READ,
+    SWAP,
+    REPLACE,
+    RESTORE,
+    LIST_ALL,
+    FIND
+};
 
 struct op {
     enum kind kind;
@@ -23,18 +37,41 @@ struct outcome {
 static const char *const files[] = { "a/b", "a/x/yy", "c" };
 
 static const struct op operations[] = {
-    { PUT, "a/b", NULL },      { PUT, "c", NULL },       { PUT, "a/n/m/o", NULL },
-    { PUT, "d/n", NULL },      { DELETE, "a/b", NULL },  { DELETE, "a/x/yy", NULL },
-    { DELETE, "a/x", NULL },   { MAKE, "a/x", NULL },    { MAKE, "d", NULL },
-    { REMOVE, "a", NULL },     { REMOVE, "a/x", NULL },  { RENAME, "a", "d" },
-    { RENAME, "a/x", "d" },    { RENAME, "a/b", "c" },   { RENAME, "c", "a/b" },
-    { RENAME, "c", "a/x/n" },  { RENAME, "d", "a/d" },   { LIST, NULL, NULL },
-    { LIST_ROOT, NULL, NULL }, { READ, "a/b", NULL },    { READ, "d/b", NULL },
-    { READ, "c", NULL },       { RENAME, "a/x/n", "c" }, { RENAME, "d/n", "d/m" },
+    { PUT, "a/b", NULL },
+    { PUT, "c", NULL },
+    { PUT, "a/n/m/o", NULL },
+    { PUT, "d/n", NULL },
+    { DELETE, "a/b", NULL },
+    { DELETE, "a/x/yy", NULL },
+    { DELETE, "a/x", NULL },
+    { MAKE, "a/x", NULL },
+    { MAKE, "d", NULL },
+    { REMOVE, "a", NULL },
+    { REMOVE, "a/x", NULL },
+    { RENAME, "a", "d" },
+    { RENAME, "a/x", "d" },
+    { RENAME, "a/b", "c" },
+    { RENAME, "c", "a/b" },
+    { RENAME, "c", "a/x/n" },
+    { RENAME, "d", "a/d" },
+    { LIST, NULL, NULL },
+    { LIST_ROOT, NULL, NULL },
+    { READ, "a/b", NULL },
+    { READ, "d/b", NULL },
+    { READ, "c", NULL },
+    { RENAME, "a/x/n", "c" },
+    { RENAME, "d/n", "d/m" },
+    { RENAME, "d", "a" },
+    { PUT, "d/n/o", NULL },
+    { RENAME, "d/n/o", "d/n/m" },
+    { RENAME, "e", "a/b" },
+    { RENAME, "a/n/m/o", "a/n/m/p" },
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
-/* Two requests, between which nothing else happens, so that one of the files always exists. Only executed inside others. */
-static const struct op swap = { SWAP, "c", "e" };
+/* Two requests, between which nothing else happens, so that one of the files always exists, or never both. Only executed
+ * inside others. */
+static const struct op pairs[] = { { SWAP, "c", "e" }, { REPLACE, "a/b", "e" } };
+#define PAIRS (sizeof pairs / sizeof pairs[0])
 
 /* With soft delete: "a/g", "h", and "k" with "k/l" have been deleted. */
 static const struct op kept_operations[] = {
@@ -46,7 +83,16 @@ static const struct op kept_operations[] = {
     { LIST, NULL, NULL },     { READ, "a/g", NULL },  { READ, "k/l", NULL },
 };
 #define KEPT_OPERATIONS (sizeof kept_operations / sizeof kept_operations[0])
-#define POINTS_MAX      100 /* far above the reads of any request */
+/* All files have a tag; directories have none. */
+static const struct op tagged_operations[] = {
+    { FIND, NULL, NULL },      { PUT, "c", NULL },       { DELETE, "a/b", NULL },
+    { DELETE, "c", NULL },     { REMOVE, "a", NULL },    { REMOVE, "a/x", NULL },
+    { RENAME, "a", "d" },      { RENAME, "a/x", "d" },   { RENAME, "a/b", "c" },
+    { RENAME, "c", "a/b" },    { RENAME, "c", "a/x/n" }, { RENAME, "a/x/yy", "c" },
+    { RENAME, "c", "a/x/yy" },
+};
+#define TAGGED_OPERATIONS (sizeof tagged_operations / sizeof tagged_operations[0])
+#define POINTS_MAX        100 /* far above the reads of any request */
 
 static struct outcome run_op(struct fixture *f, const struct op *op, const char *text)
 {
@@ -72,6 +118,9 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
     case LIST_ALL:
         outcome.e = list_paths(f, 100, op->kind == LIST_ALL, outcome.saw, sizeof outcome.saw);
         break;
+    case FIND:
+        outcome.e = find_tagged(f, outcome.saw, sizeof outcome.saw);
+        break;
     case RESTORE:
         outcome.e = undelete_path(f, op->path);
         break;
@@ -82,6 +131,11 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
         outcome.e = put_path(f, op->to, text);
         if (!outcome.e)
             outcome.e = delete_path(f, op->path);
+        break;
+    case REPLACE:
+        outcome.e = delete_path(f, op->path);
+        if (!outcome.e)
+            outcome.e = create_directory(f, op->to);
         break;
     case READ:
         outcome.e = read_path(f, op->path, outcome.saw, sizeof outcome.saw);
@@ -180,16 +234,29 @@ static void delete_some(struct fixture *f)
     assert_int_equal(delete_directory(f, "k", true), OK);
 }
 
-/* keeps: soft delete is on */
-static struct fixture *begin(bool keeps)
+static void tag_all(struct fixture *f)
+{
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        assert_ok(askf(f, NULL,
+                       "<Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>",
+                       "PUT /box/%s?comp=tags", files[i]),
+                  204);
+}
+
+/* What exists besides the files. */
+enum start { FILES_ONLY, KEEPS_DELETED, TAGGED };
+
+static struct fixture *begin(enum start start)
 {
     void *state;
 
     assert_int_equal(fixture_setup_hierarchical(&state), 0);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(put_path(state, files[i], files[i]), OK);
-    if (keeps)
+    if (start == KEEPS_DELETED)
         delete_some(state);
+    if (start == TAGGED)
+        tag_all(state);
     return state;
 }
 
@@ -214,9 +281,9 @@ static bool same(const struct history *a, const struct history *b)
 }
 
 static struct history one_after_the_other(const struct op *first, const struct op *second,
-                                          bool reversed, bool keeps)
+                                          bool reversed, enum start start)
 {
-    struct fixture *f = begin(keeps);
+    struct fixture *f = begin(start);
     struct history history;
 
     if (reversed)
@@ -230,10 +297,10 @@ static struct history one_after_the_other(const struct op *first, const struct o
 
 /* Returns whether the intruder ran before the operation had ended. */
 static bool run_case(const struct op *op, const struct op *with, const struct history *allowed,
-                     bool keeps)
+                     enum start start)
 {
     struct history history;
-    struct fixture *f = begin(keeps);
+    struct fixture *f = begin(start);
 
     other.f = f;
     other.op = with;
@@ -256,15 +323,15 @@ static bool run_case(const struct op *op, const struct op *with, const struct hi
     return true;
 }
 
-static void run_all(const struct op *ops, size_t count, bool keeps)
+static void run_all(const struct op *ops, size_t count, enum start start)
 {
     for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b <= count; b++) {
-            const struct op *op = &ops[a], *with = b < count ? &ops[b] : &swap;
-            const struct history allowed[] = { one_after_the_other(op, with, false, keeps),
-                                               one_after_the_other(op, with, true, keeps) };
+        for (size_t b = 0; b < count + PAIRS; b++) {
+            const struct op *op = &ops[a], *with = b < count ? &ops[b] : &pairs[b - count];
+            const struct history allowed[] = { one_after_the_other(op, with, false, start),
+                                               one_after_the_other(op, with, true, start) };
 
-            for (other.at = 0; run_case(op, with, allowed, keeps); other.at++)
+            for (other.at = 0; run_case(op, with, allowed, start); other.at++)
                 assert_true(other.at < POINTS_MAX);
             assert_true(other.at > 1);
         }
@@ -273,13 +340,19 @@ static void run_all(const struct op *ops, size_t count, bool keeps)
 static void two_at_once(void **state)
 {
     (void)state;
-    run_all(operations, OPERATIONS, false);
+    run_all(operations, OPERATIONS, FILES_ONLY);
 }
 
 static void two_at_once_with_deleted_paths(void **state)
 {
     (void)state;
-    run_all(kept_operations, KEPT_OPERATIONS, true);
+    run_all(kept_operations, KEPT_OPERATIONS, KEEPS_DELETED);
+}
+
+static void two_at_once_with_tags(void **state)
+{
+    (void)state;
+    run_all(tagged_operations, TAGGED_OPERATIONS, TAGGED);
 }
 
 /* ---- cost ---- */
@@ -303,7 +376,7 @@ static void cost_does_not_depend_on_contents(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *f = begin(false);
+        struct fixture *f = begin(FILES_ONLY);
         struct history history;
 
         assert_int_equal(put_path(f, "r/f", "x"),
@@ -332,7 +405,7 @@ static void retaining_does_not_depend_on_contents(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *f = begin(true);
+        struct fixture *f = begin(KEEPS_DELETED);
         struct history history;
 
         for (unsigned n = 0; n < i * 1000; n++) {
@@ -361,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_at_once),
         cmocka_unit_test(two_at_once_with_deleted_paths),
+        cmocka_unit_test(two_at_once_with_tags),
         cmocka_unit_test(cost_does_not_depend_on_contents),
         cmocka_unit_test(retaining_does_not_depend_on_contents),
     };
