@@ -6,6 +6,7 @@
 #include "base/md5.h"
 #include "http/structured_body.h"
 #include "request/request_private.h"
+#include "service/customer_key.h"
 #include "service/request_body.h"
 
 #include <assert.h>
@@ -154,6 +155,8 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
         intake->stage = stage_open(flow->work.call.endpoint->store, flow->work.call.content_length);
         if (flow->work.call.wants_md5)
             stage_want_md5(intake->stage);
+        if (flow->work.call.input.key)
+            stage_encrypt(intake->stage, flow->work.call.input.key->key);
     }
     result = stage_memory(flow);
     if (!result) {

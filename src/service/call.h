@@ -50,6 +50,7 @@ struct call {
     struct pool_owner gathers_for; /* set by check() if the operation gathers */
     bool checks_source;            /* set by check() if a checksum of the copy source was sent */
     bool ignores_md5;              /* set by check(): do not verify Content-MD5. decision: 16 */
+    bool has_source_key;           /* set by check(): it has read the key of the copy source */
     bool is_structured; /* the body of the request, or of the response to a read, is a structured
                            body (http/structured_body.h) */
     /* length of the content in the request body; HTTP_LENGTH_UNKNOWN if it is chunked and not
