@@ -376,7 +376,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     enum store_result result;
 
     if (max < left)
-        count = without_part_of_sector(offset, (uint32_t)max);
+        count = without_partial_sector(offset, (uint32_t)max);
     if (fragment->piece->seal && !reader->as_stored)
         result = decrypt_piece(reader, fragment->piece, offset, &count, to, waiter);
     else
