@@ -20,7 +20,7 @@ enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISS
 uint64_t permission_default(enum permission_default which);
 
 /* Returns the canonical form of a descriptor sent as SDDL or as base64 of the self-relative
- * form; ptr NULL: E_FileInvalidPermission. rest: Create-Permission */
+ * form; ptr NULL means E_FileInvalidPermission. rest: Create-Permission */
 struct bytes permission_parse(struct arena *arena, struct bytes text, bool binary);
 
 /* Stores a descriptor if it is new. Adds at most one part.

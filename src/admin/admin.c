@@ -147,7 +147,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 /* Returns the index of an argument, or ADMIN_ARGUMENTS_MAX if the operation has no such
  * argument. */
-static size_t place_of(const struct admin_operation *operation, struct bytes name)
+static size_t index_of(const struct admin_operation *operation, struct bytes name)
 {
     size_t i = 0;
 
@@ -159,7 +159,7 @@ static size_t place_of(const struct admin_operation *operation, struct bytes nam
 
 static void read_argument(struct admin_call *call, const struct json_member *member)
 {
-    size_t i = place_of(call->operation, member->name);
+    size_t i = index_of(call->operation, member->name);
     struct bytes text = json_text(member);
 
     if (i == ADMIN_ARGUMENTS_MAX)

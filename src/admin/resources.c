@@ -10,12 +10,12 @@
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
-/* Kind of resource, with its names. */
+/* A kind of resource and its names. */
 struct kind {
     const char *name; /* in operations: "container-create" */
     const char *service;
     const char *selector; /* in the query of requests */
-    /* for listing: the query, the element of the list, and that of an entry */
+    /* for listing: the query, and the XML elements of the list and of an entry */
     const char *list;
     const char *element;
     const char
@@ -98,7 +98,7 @@ void admin_resource_create(struct admin_call *call)
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
-    /* For an existing queue, Create Queue succeeds with another status. */
+    /* Create Queue also succeeds for an existing queue, but with another status. */
     json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
 }
 
@@ -157,7 +157,7 @@ static void write_entry(struct json_writer *out, const struct xml_node *entry)
     json_write_end(out, '}');
 }
 
-/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if there is none. */
+/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if none exists. */
 static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
 {
     struct xml_error problem;

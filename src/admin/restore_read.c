@@ -1,5 +1,5 @@
-/* Reads a space: see restore_read.h. Sends the pieces of each partition, each once, followed by
- * the records, which refer to them by number. */
+/* Reads a space; see restore_read.h. Sends each piece of a partition once, followed by the records,
+ * which refer to the pieces by index. */
 #include "admin/restore_read.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static bool flush(struct restoring *r)
     return !r->is_cut;
 }
 
-/* Starts an entry, after sending the batch if the entry does not fit. bytes: approximate size */
+/* Starts an entry. Sends the batch first if the entry does not fit. bytes: approximate size of the
+ * entry */
 static bool begin_entry(struct restoring *r, enum restore_entry entry, size_t bytes)
 {
     if (r->batch.len + bytes + 64 > BATCH_BYTES && !flush(r))
@@ -49,7 +50,7 @@ static bool add_partition(struct restoring *r, struct bytes key)
 /* ---- pieces ---- */
 
 /* Returns the slot of a piece, or the free slot for it. */
-static struct piece_number *place_of(struct piece_number *pieces, size_t room,
+static struct piece_number *index_of(struct piece_number *pieces, size_t room,
                                      const struct piece *piece)
 {
     size_t at = (size_t)((piece->offset / 4096 * 31 + piece->extent) * 0x9E3779B97F4A7C15u >> 20);
@@ -73,7 +74,7 @@ static void grow(struct restoring *r)
         const struct piece piece = { .extent = old->extent, .offset = old->offset };
 
         if (old->extent != 0)
-            *place_of(pieces, room, &piece) = *old;
+            *index_of(pieces, room, &piece) = *old;
     }
     free(r->pieces);
     r->pieces = pieces;
@@ -88,7 +89,7 @@ static enum store_result send_piece(struct restoring *r, const struct piece *pie
 
     if (2 * r->piece_count >= r->piece_room)
         grow(r);
-    place = place_of(r->pieces, r->piece_room, piece);
+    place = index_of(r->pieces, r->piece_room, piece);
     if (place->extent != 0)
         return STORE_OK;
     *place = (struct piece_number){ piece->extent, (uint32_t)r->piece_count++, piece->offset };
@@ -137,7 +138,7 @@ static bool read_record(void *context, enum record_family family, const struct r
     encode_bytes(&r->batch, record->value);
     encode_u64(&r->batch, record->piece_count);
     for (size_t i = 0; i < record->piece_count; i++)
-        encode_u64(&r->batch, place_of(r->pieces, r->piece_room, &record->pieces[i])->number);
+        encode_u64(&r->batch, index_of(r->pieces, r->piece_room, &record->pieces[i])->number);
     r->records++;
     r->bytes += record->value.len;
     return true;
@@ -337,8 +338,8 @@ enum store_result restoring_read_space(struct restoring *r, struct guid space)
 
 /* ---- changes ---- */
 
-/* Sends the removal of a record before its new value, because the receiver has the pieces of the
- * old value. */
+/* Sends a changed record as a removal followed by the new value, so that the receiver releases the
+ * pieces of the old value. */
 static enum store_result read_changed_record(struct pass *pass, const struct archive_change *change)
 {
     struct restoring *r = pass->restoring;

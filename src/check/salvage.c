@@ -1,4 +1,4 @@
-/* Prints the losses of a salvage, and creates containers for blobs that lost theirs: see
+/* Reports what a salvage has lost, and creates containers for blobs whose container is lost; see
  * names.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static bool adopt_share(struct check *check, const struct guid *space, const cha
 
 typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
 
-/* Creates a container or share for the space, under the first free name. */
+/* Creates a container or share for the space, with the first free name. */
 static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
                        const char *what, const char *in)
 {

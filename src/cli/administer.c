@@ -168,8 +168,9 @@ static void print_accounts(struct arena *arena, struct bytes body)
                        sizeof columns / sizeof columns[0]);
 }
 
-/* Reads a key from the first line of the file that the option names. *ret_key: from malloc(), or
- * NULL if the option is not given. Returns false after printing why it cannot be read. */
+/* Reads a key from the first line of the file given by an option. Sets *ret_key to memory from
+ * malloc(), or to NULL if the option is not given. Returns false after printing why the key cannot
+ * be read. */
 static bool read_key(const struct command_call *call, const char *option, char **ret_key)
 {
     const char *path = command_value(call, option);
@@ -201,8 +202,8 @@ static bool join_settings(const struct command_call *call, char **ret_settings)
     return true;
 }
 
-/* Calls an operation on an account. Keys are passed in files and over the socket, never on the
- * command line, which other users can see. */
+/* Calls an operation on an account. Keys are never passed on the command line, which other users
+ * can see, but in files and over the socket. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
     char *key1 = NULL, *key2 = NULL, *settings = NULL;
@@ -368,7 +369,7 @@ static void add_page(struct text *items, struct bytes page)
 }
 
 /* Requests all pages and collects their items, without the brackets of the lists. Returns false
- * after printing why it cannot. */
+ * after printing an error. */
 static bool ask_pages(const struct command_call *call, struct arena *arena, struct text *items)
 {
     char operation[CLIENT_OPERATION_MAX];

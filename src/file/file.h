@@ -38,7 +38,7 @@ struct file_resource {
     /* Decoded, without trailing slashes; ptr NULL above path level. */
     struct bytes path;
     bool trailing_dots; /* x-ms-allow-trailing-dot: true if trailing dots are part of names */
-    instant snapshot;   /* share snapshot; 0: the share itself */
+    instant snapshot;   /* share snapshot; 0 means the share itself */
 };
 static inline const struct file_resource *file_resource(const struct resource *resource)
 {
@@ -87,7 +87,7 @@ struct share {
 /* Identifies a record in a share's partition. */
 struct share_key {
     instant deleted;  /* deletion time, for soft-deleted shares and their snapshots; else 0 */
-    instant snapshot; /* snapshot date; 0: the share itself */
+    instant snapshot; /* snapshot date; 0 means the share itself */
 };
 extern const struct share_key share_itself;
 static inline struct share_key share_snapshot_key(instant snapshot)

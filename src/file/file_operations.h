@@ -117,7 +117,7 @@ struct rename {
     struct smb_given smb;
     bool has_metadata;
     struct bytes metadata;
-    struct bytes content_type; /* files only; ptr NULL: unchanged */
+    struct bytes content_type; /* files only; ptr NULL means unchanged */
 };
 struct rename_file_parameters {
     struct parameters base;
@@ -154,7 +154,7 @@ struct list_files_parameters {
     struct parameters base;
     struct listing listing;
     bool properties;   /* properties of directories are requested */
-    struct bytes from; /* first name; ptr NULL: from the beginning */
+    struct bytes from; /* first name; ptr NULL means from the beginning */
     struct file_sink *sink;
 };
 struct list_files_result {

@@ -11,7 +11,7 @@ struct handle_query {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     bool wants_path;           /* not for snapshots, whose paths never change */
-    uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0: none */
+    uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0 means none */
 
     /* ---- results ---- */
     struct handle_info info;
@@ -24,7 +24,7 @@ attempt_fn handle_query_attempt;
 
 /* MS-FSCC 2.4.7 "FileBasicInformation" */
 enum basic_time {
-    BASIC_TIME_KEPT,   /* 0: unchanged */
+    BASIC_TIME_KEPT,   /* 0 means unchanged */
     BASIC_TIME_FROZEN, /* -1: no longer updated by operations on this handle */
     BASIC_TIME_THAWED, /* -2: updated again */
     BASIC_TIME_GIVEN,  /* set, and no longer updated */

@@ -59,7 +59,7 @@ void handle_reading_end(struct handle_reading *reading);
  *     write_staging_end()            after the commit, or when the write is abandoned */
 
 struct write_staging {
-    struct stage *stage; /* NULL: the data is inline */
+    struct stage *stage; /* NULL means the data is inline */
     struct bytes bytes;  /* data to write */
     size_t taken;
 };

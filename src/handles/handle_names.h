@@ -32,7 +32,8 @@ attempt_fn handle_rename_attempt;
 enum list_stage { LIST_DOT, LIST_DOT_DOT, LIST_NAMES, LIST_END };
 struct list_position {
     enum list_stage stage;
-    struct bytes name; /* for LIST_NAMES: this name or the next one; ptr NULL: from the first */
+    struct bytes
+        name; /* for LIST_NAMES: this name or the next one; ptr NULL means from the first */
 };
 
 struct listed {

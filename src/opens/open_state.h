@@ -53,12 +53,12 @@ struct open_state {
  * is_leased and is_read_only. returns OK, or an error of decision_fail_store() */
 enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
                            uint64_t node);
-/* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
- * none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+/* Reads the opens of a node. before: view of the node's partition. returns STORE_OK, even if there
+ * are none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
 enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set);
-/* Adds the record to the part's changes if it has changed or contains stale opens. The functions
- * for SMB call it before they return OK or DECIDE_WAITS. */
+/* Adds the record to the part's changes if it was changed or contains stale opens. The functions
+ * for SMB call this before they return OK or DECIDE_WAITS. */
 void open_state_write(struct open_state *opens);
 /* Deletes all records of the open state, in the decision that deletes the node. */
 void open_state_delete(struct open_state *opens);
@@ -86,10 +86,10 @@ enum error open_state_check_write(struct open_state *opens);
 /* ---- handles ---- */
 
 struct open_state_open {
-    uint8_t access, share;   /* desired access, share access: ACCESS_* */
-    uint8_t meets;           /* MEETS_* */
-    bool replaces;           /* overwrites or supersedes: counts as a write whatever the access */
-    uint8_t caching;         /* requested CACHING_* */
+    uint8_t access, share; /* desired access, share access: ACCESS_* */
+    uint8_t meets;         /* MEETS_* */
+    bool replaces;         /* overwrites or supersedes: counts as a write regardless of `access` */
+    uint8_t caching;       /* requested CACHING_* */
     struct guid caching_key; /* from the lease key; generated for an oplock */
     bool is_oplock;          /* caching is R, RW or RWH */
     bool is_lease;  /* lease, possibly without caching: opens with its key may request more */
@@ -104,22 +104,21 @@ struct open_state_open {
 struct caching_given {
     uint8_t holds;  /* CACHING_* (rule 24); 0 if the node has CACHINGS_MAX entries */
     uint16_t epoch; /* lease epoch */
-    bool breaks;    /* a break is in progress */
+    bool breaks;    /* true if a break is in progress */
     instant at;     /* commit time, or 0 if nothing was committed */
 };
-/* Opens a handle. Its id was never used for another handle of the node.
+/* Opens a handle, with an id that the node has never used before.
  *
  * returns OK, DECIDE_WAITS, the errors of open_state_check_rest()
  *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error open_state_open(struct open_state *opens, const struct open_state_open *asked,
                            struct handle *ret_handle, struct caching_given *ret_given);
-/* Closes a handle. *ret_deletes is set if it was the last one and a delete is pending; the
- * caller must then delete the node in the same decision. by_force: ignores delete-on-close.
- * semantics 8.3
+/* Closes a handle. Sets *ret_deletes if it was the last one and a delete is pending; the caller
+ * must then delete the node in the same decision. by_force: ignore delete-on-close. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
 enum error open_state_close(struct open_state *opens, uint64_t handle, bool by_force,
                             bool *ret_deletes);
-/* Closes all handles by force. *ret_deletes as for open_state_close(). */
+/* Closes all handles by force. Sets *ret_deletes like open_state_close(). */
 void open_state_close_all(struct open_state *opens, bool *ret_deletes);
 /* Acknowledgment of a break. */
 struct break_acknowledgment {
@@ -138,11 +137,11 @@ enum error open_state_acknowledge(struct open_state *opens,
 
 /* ---- disconnect and reconnect of a handle: open_state_durable.c ---- */
 
-/* Handles the loss of the client's connection. *ret_stays: the handle is retained for
- * kept->ticks from d->now; if false, nothing has changed and the caller closes it. Retains
- * persistent handles, and handles with handle caching and no break in progress, unless they
- * delete on close or a delete is pending. MS-SMB2 3.3.7.1
- * returns OK, E_ResourceNotFound, as decision_fail_store() */
+/* Handles the loss of the client's connection. Sets *ret_stays if the handle is retained for
+ * kept->ticks from d->now; otherwise nothing has changed, and the caller closes the handle. Retains
+ * persistent handles, and handles with handle caching and no break in progress, unless they are to
+ * be deleted on close or a delete is pending. MS-SMB2 3.3.7.1 returns OK, E_ResourceNotFound, as
+ * decision_fail_store() */
 enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
                                  const struct handle_kept *kept, bool *ret_stays);
 /* Returns a disconnected handle. returns OK, E_ResourceNotFound: not disconnected, or expired;
@@ -166,10 +165,10 @@ bool open_state_has_expired(const struct open_state *opens, uint64_t handle);
  * as open_state_break_handles() */
 enum error open_state_set_delete_pending(struct open_state *opens, uint64_t handle,
                                          bool is_pending);
-/* Acquires all of these locks in order, or none of them. Each must not conflict with existing
- * locks or those before it. The handle owns them.
- * returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64,
- * E_ServerBusy: BYTE_LOCKS_MAX. decision: 336 */
+/* Acquires all of these locks in order for the handle, or none of them. Each must not conflict with
+ * existing locks or with earlier ones in the list. returns OK, E_ResourceNotFound,
+ * E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy: BYTE_LOCKS_MAX. decision: 336
+ */
 enum error open_state_lock(struct open_state *opens, uint64_t handle,
                            const struct byte_lock *wanted, size_t count);
 /* Releases the locks on exactly these ranges, in order, exclusive ones first. The caller calls

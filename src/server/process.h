@@ -55,7 +55,7 @@ unsigned descriptors_allow(void);
 bool descriptors_are_free(size_t count);
 
 /* Notifies systemd (Type=notify) of READY=1, RELOADING=1 or STOPPING=1 over the socket in
- * NOTIFY_SOCKET. Does nothing if there is none. Main thread. man: sd_notify(3) */
+ * NOTIFY_SOCKET. Does nothing if none exists. Main thread. man: sd_notify(3) */
 void supervisor_notify(const char *state);
 
 #endif

@@ -389,7 +389,7 @@ static bool start(struct running *run, const struct options *options,
 #ifdef LAGRA_GATES
     run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
     if (getenv("LAGRA_SOURCE_PATIENCE_MS"))
-        run->options.fetcher.patience_ms =
+        run->options.fetcher.timeout_ms =
             (unsigned)strtoul(getenv("LAGRA_SOURCE_PATIENCE_MS"), NULL, 10);
 #endif
     run->descriptors = descriptors_allow();

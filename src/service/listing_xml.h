@@ -70,7 +70,7 @@ struct listing_form {
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
                               struct listing *ret_listing, struct listing_place *ret_from,
                               struct listing_sink **ret_sink);
-/* Sets the response. next: start of the next page; name.ptr NULL if there is none. */
+/* Sets the response. next: start of the next page; name.ptr NULL if none exists. */
 void listing_page_answer(struct answer *a, struct listing_sink *sink,
                          const struct listing_place *next);
 

@@ -292,7 +292,7 @@ struct service {
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
     /* Finds facts for the permission check in the state found by locate() and subject(): public
      * access and stored policies. ret_facts is zeroed except for `known` and `exists`. Pure. NULL
-     * if there are none.
+     * if none exist.
      * returns  OK, like decision_fail_store(), or an error that overrides other permissions */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
     /* the facts may have results of access control lists, for rows with `passes` */

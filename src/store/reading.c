@@ -132,7 +132,7 @@ static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes 
 }
 
 struct space_iterator {
-    struct cursor *cursor; /* NULL: the space is gone */
+    struct cursor *cursor; /* NULL means the space is gone */
     struct guid space;
     uint64_t sequence;
     struct key from; /* where to continue, if `seeking` */
@@ -230,7 +230,7 @@ void space_iterator_close(struct space_iterator *iterator)
 }
 
 struct index_iterator {
-    struct cursor *cursor; /* NULL: the space is gone */
+    struct cursor *cursor; /* NULL means the space is gone */
     uint64_t sequence;
     struct key from;
     bool begun;

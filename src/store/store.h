@@ -138,14 +138,14 @@ struct store_options {
     bool must_exist;      /* open only an existing store */
     /* paths of files allowed in a new folder, ended by NULL; or NULL */
     const char *const *known_files;
-    size_t cache_bytes; /* record cache; 0: default */
-    /* while less space is free, operations that need space return STORE_FULL; 0: 640 MiB, but at
-     * most a quarter of the disk */
+    size_t cache_bytes; /* record cache; 0 means default */
+    /* while less space is free, operations that need space return STORE_FULL; 0 means 640 MiB, but
+     * at most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6), or NULL */
     bool sync;            /* false: acknowledge without syncing (only for tests of the tests) */
     /* record files of up to this total size are verified at startup; larger ones when they are
-     * first read; 0: 64 MiB */
+     * first read; 0 means 64 MiB */
     uint64_t whole_bytes;
 };
 

@@ -28,7 +28,7 @@
 struct store_state {
     struct store_state *next;
     const rocksdb_snapshot_t *snapshot;
-    /* NULL: it is being created, and its contents are not known yet */
+    /* NULL means it is being created, and its contents are not known yet */
     rocksdb_readoptions_t *_Atomic read;
     bool is_shown;          /* read-only: the store does not return to it */
     atomic_bool is_over;    /* a read-only state without readers */

@@ -15,7 +15,7 @@ struct memory_snapshot {
     struct read_view base;
     struct treap_node *root;
     bool spent;                    /* by its commit: the root is released */
-    uint64_t version;              /* of the partition; 0: it has no records */
+    uint64_t version;              /* of the partition; 0 means it has no records */
     uint64_t seen;                 /* sequence of the newest commit in the root */
     struct memory_snapshot *older; /* both under store.lock */
     struct memory_snapshot *newer;
