@@ -27,7 +27,9 @@ void analytics_name(const struct analytics_event *event, char buffer[ANALYTICS_N
         command_name(event->command, buffer);
         return;
     }
-    if (operation)
+    if (event->logged_as)
+        name = event->logged_as;
+    else if (operation)
         name = operation->logged_as ? operation->logged_as : operation->name;
     for (; *name && length < ANALYTICS_NAME_SIZE - 1; name++)
         if (*name != ' ')
@@ -57,13 +59,24 @@ void analytics_count(const struct analytics_event *event)
 
 /* ---- description of the request ---- */
 
-static uint32_t wanted(const struct call *call)
+/* Returns the endpoint whose service has the settings, the logs and the metrics: for the Data Lake
+ * endpoint, that of the Blob service. NULL if there is none. decision: 1373 */
+static const struct endpoint *settings_of(const struct call *call)
 {
     const struct endpoint *endpoint = call->endpoint;
 
-    if (!call->account || !endpoint->all || endpoint->service->data_of)
+    if (!endpoint->all || !endpoint->service->data_of)
+        return endpoint->all ? endpoint : NULL;
+    return endpoint_find(endpoint->all, bytes_from_string(endpoint->service->data_of));
+}
+
+static uint32_t wanted(const struct call *call)
+{
+    const struct endpoint *settings = call->account ? settings_of(call) : NULL;
+
+    if (!settings)
         return 0;
-    return account_note(call->account) >> ANALYTICS_BITS * (endpoint - endpoint->all->endpoints);
+    return account_note(call->account) >> ANALYTICS_BITS * (settings - settings->all->endpoints);
 }
 
 void analytics_begins(struct observed_request *request)
@@ -123,17 +136,20 @@ static bool is_of_interest(const struct analytics_event *event)
 }
 
 /* Describes the request and its response. */
-static void describe(const struct call *call, int status, enum error error,
+static void describe(const struct call *call, int status, const struct answer *answer,
                      struct analytics_event *event)
 {
+    const struct endpoint *settings = settings_of(call);
+    const enum error error = answer->error;
     const struct operation *operation = operation_of(call);
     uint32_t bits = wanted(call);
 
     *event = (struct analytics_event){
         .account = call->account,
-        .service = (unsigned)(call->endpoint - call->endpoint->all->endpoints),
-        .service_name = call->service->name,
+        .service = (unsigned)(settings - settings->all->endpoints),
+        .service_name = settings->service->name,
         .operation = operation,
+        .logged_as = error ? NULL : answer->logged_as,
         .kind = kind_of(call, operation),
         .is_counted = bits & ANALYTICS_METRICS,
         .outcome = outcome_of(status, error),
@@ -154,8 +170,8 @@ static void fill(const struct observed_request *request, uint64_t now_ns,
     const struct call *call = request->call;
     struct exchange_sent sent = exchange_sent(request->exchange);
 
-    describe(call, sent.head_bytes > 0 ? request->exchange->response.status : 0,
-             request->answer->error, event);
+    describe(call, sent.head_bytes > 0 ? request->exchange->response.status : 0, request->answer,
+             event);
     if (!sent.is_whole) {
         event->outcome = OUTCOME_NETWORK;
         event->is_logged = event->is_logged && is_of_interest(event);
@@ -345,7 +361,7 @@ struct bytes analytics_of_part(const struct call *whole, const struct answer *pa
 
     if (whole->operation->functions->batch->whole || !is_wanted(part->call))
         return bytes_of(NULL, 0);
-    describe(part->call, part->response->status, part->error, &event);
+    describe(part->call, part->response->status, part, &event);
     if (!event.is_logged && !event.is_counted)
         return bytes_of(NULL, 0);
     if (event.is_logged)

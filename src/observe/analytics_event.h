@@ -57,10 +57,12 @@ enum analytics_text {
 
 struct analytics_event {
     const struct account *account;
-    unsigned service; /* index of the service in the process */
+    unsigned
+        service; /* index of the service in the process; of Data Lake: that of the Blob service */
     const char *service_name;
     const struct operation *operation; /* NULL if not found */
     const char *command;               /* SMB command, "QUERY_INFO"; NULL for an HTTP request */
+    const char *logged_as;             /* name that depends on the result; or NULL */
     enum analytics_kind kind;
     bool is_logged, is_counted;
     enum analytics_who who;
