@@ -19,6 +19,13 @@ interface Account {
     bandwidth?: number;
     capacity?: number;
     containers?: number;
+    publicAccess?: boolean;
+    sharedKey?: boolean;
+    versioning?: boolean;
+    blobRetentionDays?: number;
+    permanentDelete?: boolean;
+    containerRetentionDays?: number;
+    shareRetentionDays?: number;
     key1?: string;
     key2?: string;
 }
@@ -63,6 +70,23 @@ function limitsWanted(form: FormData, account: Account): Record<string, string> 
         .filter(([name, text]) => text !== String(account[name as keyof Account] || '')).map(([name, text]) => [name, text || 'none']));
 }
 
+type Setting = 'publicAccess' | 'sharedKey' | 'versioning' | 'blobRetentionDays' | 'permanentDelete' | 'containerRetentionDays' | 'shareRetentionDays';
+
+/** Settings that are on or off, and retentions in days. An account has those that account-show returns. */
+const SWITCHES: [Setting, string][] = [['versioning', 'Versions of blobs'], ['permanentDelete', 'Permanent deletion of retained blobs'],
+    ['publicAccess', 'Containers may allow public access'], ['sharedKey', 'Requests signed with an account key']];
+const RETENTIONS: [Setting, string][] = [['blobRetentionDays', 'Days that deleted blobs are retained'],
+    ['containerRetentionDays', 'Days that deleted containers are retained'], ['shareRetentionDays', 'Days that deleted shares are retained']];
+
+/** The changed settings as account-set takes them: "versioning=on blobRetentionDays=7". */
+function settingsWanted(form: FormData, account: Account): string {
+    const switches = SWITCHES.filter(([name]) => account[name] !== undefined && Boolean(form.get(name)) !== account[name])
+        .map(([name]) => `${name}=${form.get(name) ? 'on' : 'off'}`);
+    const days = RETENTIONS.filter(([name]) => account[name] !== undefined && Number(form.get(name)) !== account[name])
+        .map(([name]) => `${name}=${Number(form.get(name)) || 'off'}`);
+    return [...switches, ...days].join(' ');
+}
+
 const COLUMNS: Column<Account>[] = [
     { title: 'Name', kind: 'name', by: ({ name }) => name, cell: ({ name }) => name },
     { title: 'State', by: ({ state }) => state, cell: ({ state }) => state },
@@ -75,7 +99,7 @@ const COLUMNS: Column<Account>[] = [
 
 export default function Accounts({ refresh }: PageProps) {
     const list = useLoad(async () => (await ask<{ accounts: Account[] }>('admin/account-list')).accounts, []);
-    const [dialog, setDialog] = useState<{ rotate?: Account; key?: string; limit?: Account }>();
+    const [dialog, setDialog] = useState<{ rotate?: Account; key?: string; limit?: Account; settings?: Account }>();
     const [made, setMade] = useState<Account>();
     const { problem, run } = useAction();
     const changed = () => {
@@ -86,11 +110,12 @@ export default function Accounts({ refresh }: PageProps) {
         await ask('admin/account-set', args);
         changed();
     });
-    const actions: Column<Account> = { title: 'Actions', kind: 'actions', cell: (account) => account.source === 'store' && <>
-        {['1', '2'].map((key) => <button key={key} type="button" class="plain" aria-label={`New key ${key} of ${account.name}`} onClick={() => setDialog({ rotate: account, key })}>New key {key}…</button>)}
-        <button type="button" class="plain" aria-label={`Limits of ${account.name}`} onClick={() => setDialog({ limit: account })}>Limits…</button>
-        <button type="button" class="plain" aria-label={`${account.state === 'enabled' ? 'Disable' : 'Enable'} ${account.name}`}
-            onClick={() => void change({ name: account.name, state: account.state === 'enabled' ? 'disabled' : 'enabled' })}>{account.state === 'enabled' ? 'Disable' : 'Enable'}</button>
+    const actions: Column<Account> = { title: 'Actions', kind: 'actions', cell: (account) => <>
+        <button type="button" class="plain" aria-label={`Settings of ${account.name}`} onClick={() => void run(async () => setDialog({ settings: await ask<Account>('admin/account-show', { name: account.name }) }))}>Settings…</button>
+        {account.source === 'store' && ['1', '2'].map((key) => <button key={key} type="button" class="plain" aria-label={`New key ${key} of ${account.name}`} onClick={() => setDialog({ rotate: account, key })}>New key {key}…</button>)}
+        {account.source === 'store' && <button type="button" class="plain" aria-label={`Limits of ${account.name}`} onClick={() => setDialog({ limit: account })}>Limits…</button>}
+        {account.source === 'store' && <button type="button" class="plain" aria-label={`${account.state === 'enabled' ? 'Disable' : 'Enable'} ${account.name}`}
+            onClick={() => void change({ name: account.name, state: account.state === 'enabled' ? 'disabled' : 'enabled' })}>{account.state === 'enabled' ? 'Disable' : 'Enable'}</button>}
     </> };
 
     return <>
@@ -113,7 +138,19 @@ export default function Accounts({ refresh }: PageProps) {
             {LIMITS.map(([name, label]) => <Field key={name} label={label} name={name} type="number" step="1" value={String(dialog.limit![name] || '')} />)}
             <p class="empty">Leave a field empty for no limit. Limits apply from the next request.</p>
         </Form>}
-        {dialog && !dialog.rotate && !dialog.limit && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
+        {dialog?.settings && <Form title={`Settings of ${dialog.settings.name}`} action="Set" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            const settings = settingsWanted(form, dialog.settings!);
+            if (settings)
+                await ask('admin/account-set', { name: dialog.settings!.name, settings });
+            changed();
+        }}>
+            {RETENTIONS.filter(([name]) => dialog.settings![name] !== undefined)
+                .map(([name, label]) => <Field key={name} label={label} name={name} type="number" step="1" value={String(dialog.settings![name] || '')} />)}
+            {SWITCHES.filter(([name]) => dialog.settings![name] !== undefined)
+                .map(([name, label]) => <label key={name} class="check"><input type="checkbox" name={name} value="on" defaultChecked={Boolean(dialog.settings![name])} />{label}</label>)}
+            <p class="empty">Leave a field empty to delete at once. Settings apply from the next request.</p>
+        </Form>}
+        {dialog && !dialog.rotate && !dialog.limit && !dialog.settings && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
             setMade(await ask<Account>('admin/account-add', { name: String(form.get('name')), hierarchical: form.get('hierarchical') ? 'yes' : 'no' }));
             changed();
         }}>

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "admin/account_settings.h"
+#include "admin/account_show.h"
 #include "admin/stored_accounts.h"
 #include "base/encode.h"
 #include "base/log.h"
@@ -14,84 +16,10 @@
 
 #define KEY_BYTES 64 /* like the service's keys */
 
-/* ---- responses ---- */
-
-/* Names and units of the limits for operators, in the order of enum account_limit. */
-static const struct {
-    const char *name;
-    unsigned shift; /* 20 for MiB */
-} limits[ACCOUNT_LIMITS] = {
-    [LIMIT_REQUESTS] = { "requests", 0 },
-    [LIMIT_BYTES] = { "bandwidth", 20 },
-    [LIMIT_CAPACITY] = { "capacity", 20 },
-    [LIMIT_CONTAINERS] = { "containers", 0 },
-};
-
-/* Writes the effective limits. */
-static void write_limits(struct json_writer *out, const struct account *account)
-{
-    for (size_t i = 0; account && i < ACCOUNT_LIMITS; i++) {
-        uint64_t limit = account_limit(account, (enum account_limit)i);
-
-        if (limit > 0)
-            json_write_number(out, limits[i].name, limit >> limits[i].shift);
-    }
-}
-
-static void write_record(const struct admin_call *call, struct json_writer *out,
-                         const struct account_record *record)
-{
-    json_write_member(out, "name", record->name);
-    json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
-    json_write_member(out, "source", bytes_from_string("store"));
-    json_write_number(out, "keys", record->key_count);
-    json_write_bool(out, "hierarchical", record->hierarchical);
-    admin_write_instant(out, "created", record->created);
-    admin_write_instant(out, "changed", record->changed);
-    write_limits(out, accounts_find(call->admin->accounts, record->name));
-}
-
-static void write_configured(struct json_writer *out, const struct account *account)
-{
-    json_write_member(out, "name", account_name(account));
-    json_write_member(out, "state", bytes_from_string("enabled"));
-    json_write_member(out, "source",
-                      bytes_from_string(account_source(account) == ACCOUNT_DEVELOPMENT
-                                            ? "development"
-                                            : "configuration"));
-    json_write_number(out, "keys", account_key_count(account));
-    json_write_bool(out, "hierarchical", account_is_hierarchical(account));
-    write_limits(out, account);
-}
-
-static void fail(struct admin_call *call, enum error e, struct bytes name)
-{
-    if (e == E_ResourceNotFound)
-        admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
-                   BYTES_ARG(name));
-    else if (e == E_AccountAlreadyExists)
-        admin_fail(call, 409, "AccountAlreadyExists", "The account %.*s already exists.",
-                   BYTES_ARG(name));
-    else if (e == E_ResourceAlreadyExists)
-        admin_fail(
-            call, 409, "AccountHasContainers",
-            "%.*s has containers, or was an account, of the other kind (flat or hierarchical).",
-            BYTES_ARG(name));
-    else if (e == E_OutOfRangeInput)
-        admin_fail(call, 409, "TooManyAccounts", "There are already %u stored accounts.",
-                   STORED_ACCOUNTS_MAX);
-    else if (e == E_ResourceTypeMismatch)
-        admin_fail(call, 409, "AccountIsConfigured",
-                   "%.*s is defined in a file, a credential or the environment; change it there.",
-                   BYTES_ARG(name));
-    else
-        admin_fail_error(call, e);
-}
-
 /* ---- requests ---- */
 
-enum { NAME, FIRST_LIMIT = 4 /* in account-set */ };
-_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX,
+enum { NAME, FIRST_LIMIT = 4 /* in account-set */, SETTINGS = FIRST_LIMIT + ACCOUNT_LIMITS };
+_Static_assert((size_t)SETTINGS + 1 <= ADMIN_ARGUMENTS_MAX,
                "account-set must have enough arguments");
 
 static bool is_configured(const struct admin_call *call, struct bytes name)
@@ -107,7 +35,7 @@ static bool check_name(struct admin_call *call)
     struct bytes name = call->given[NAME];
 
     if (is_configured(call, name))
-        fail(call, E_ResourceTypeMismatch, name);
+        account_fail(call, E_ResourceTypeMismatch, name);
     else if (!stored_account_name_is_valid(name))
         admin_fail(call, 400, "InvalidAccountName",
                    "A name must have %u to %u lower-case letters and digits.", STORED_NAME_MIN,
@@ -151,7 +79,14 @@ struct change {
     bool hierarchical; /* of a new account */
     struct account_limits limits;
     bool sets_limit[ACCOUNT_LIMITS];
+    struct account_settings settings;
 };
+
+static void set_switch(bool *is_off, enum setting_state state)
+{
+    if (state != SETTING_UNCHANGED)
+        *is_off = state == SETTING_OFF;
+}
 
 static void make_change(struct account_record *record, void *context)
 {
@@ -168,6 +103,8 @@ static void make_change(struct account_record *record, void *context)
         if (change->sets_limit[i])
             record->limits.of[i] = change->limits.of[i];
     record->hierarchical |= change->hierarchical;
+    set_switch(&record->no_public_access, change->settings.state[SETTING_PUBLIC_ACCESS]);
+    set_switch(&record->no_shared_key, change->settings.state[SETTING_SHARED_KEY]);
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }
@@ -187,7 +124,7 @@ static bool apply(struct admin_call *call, enum account_change how, struct chang
     e = stored_account_change(call->admin->store, call->admin->accounts, call->arena, name, how,
                               make_change, change, ret_record);
     if (e)
-        fail(call, e, name);
+        account_fail(call, e, name);
     return !e;
 }
 
@@ -211,7 +148,7 @@ void admin_account_add(struct admin_call *call)
     log_line(LOG_INFO, "%s account %.*s was added", record.hierarchical ? "hierarchical" : "flat",
              BYTES_ARG(record.name));
     audit_note("an account was added", record.name);
-    write_record(call, &call->out, &record);
+    account_write_record(call, &record);
     json_write_member(&call->out, "key1", record.keys[0]);
     json_write_member(&call->out, "key2", record.keys[1]);
 }
@@ -240,11 +177,12 @@ static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
     change->sets_limit[which] = true;
     if (bytes_is(text, "none"))
         change->limits.of[which] = LIMIT_NONE;
-    else if (bytes_parse_u64(text, LIMIT_MAX >> limits[which].shift, &number) && number > 0)
-        change->limits.of[which] = number << limits[which].shift;
+    else if (bytes_parse_u64(text, LIMIT_MAX >> account_limit_rows[which].shift, &number) &&
+             number > 0)
+        change->limits.of[which] = number << account_limit_rows[which].shift;
     else if (!bytes_is(text, "default"))
         admin_fail(call, 400, "InvalidArgument", "%s must be a number above 0, none or default.",
-                   limits[which].name);
+                   account_limit_rows[which].name);
     return call->status == 200;
 }
 
@@ -261,6 +199,31 @@ static bool read_limits(struct admin_call *call, struct change *change, bool *re
     return true;
 }
 
+/* Parses "name=value name=value ..". Returns false after failing the call. */
+static bool read_settings(struct admin_call *call, struct change *change)
+{
+    struct bytes rest = call->given[SETTINGS], setting, name, value;
+    const char *problem = NULL;
+
+    while (rest.len > 0 && !problem) {
+        bytes_cut(rest, ' ', &setting, &rest);
+        bytes_cut(setting, '=', &name, &value);
+        if (setting.len > 0)
+            problem = account_settings_add(&change->settings, call->arena, name, value);
+    }
+    if (problem)
+        admin_fail(call, 400, "InvalidArgument", "%s", problem);
+    return !problem;
+}
+
+/* Returns true if the change concerns the record of a stored account. */
+static bool changes_record(const struct admin_call *call, bool sets_limits,
+                           const struct change *change)
+{
+    return call->given[1].ptr || change->keys[0].ptr || change->keys[1].ptr || sets_limits ||
+           account_settings_of_record(&change->settings);
+}
+
 static void audit_change(const struct change *change, struct bytes name)
 {
     if (change->state == STATE_DISABLED)
@@ -273,29 +236,64 @@ static void audit_change(const struct change *change, struct bytes name)
         audit_note("key 2 of an account was changed", name);
 }
 
+/* Changes the record of a stored account. Returns false after failing the call. */
+static bool change_record(struct admin_call *call, struct change *change, bool any)
+{
+    struct account_record record;
+
+    if (!check_name(call) || !apply(call, ACCOUNT_CHANGE, change, &record))
+        return false;
+    log_line(LOG_INFO, "changed account %.*s: %s%s%s%s", BYTES_ARG(record.name),
+             record.disabled ? "disabled" : "enabled", change->keys[0].ptr ? ", new key 1" : "",
+             change->keys[1].ptr ? ", new key 2" : "", any ? ", new limits" : "");
+    audit_change(change, record.name);
+    if (any)
+        audit_note("the limits of an account were changed", record.name);
+    return true;
+}
+
+/* Changes the settings that are properties of services. Returns false after failing the call. */
+static bool change_properties(struct admin_call *call, const struct change *change)
+{
+    struct internal_response answer;
+
+    account_settings_apply(call->admin->endpoints, call->arena, call->given[NAME],
+                           &change->settings, &answer);
+    if (answer.error)
+        admin_fail(call, error_status(answer.error), error_code(answer.error), "%s %.*s",
+                   error_message(answer.error), BYTES_ARG(answer.detail));
+    return !answer.error;
+}
+
 void admin_account_set(struct admin_call *call)
 {
     struct change change = { .keys = { call->given[2], call->given[3] } };
-    struct account_record record;
     bool any;
 
-    if (!check_name(call) || !read_state(call, call->given[1], &change) ||
-        !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]) ||
-        !read_limits(call, &change, &any))
+    if (!read_state(call, call->given[1], &change) || !check_key(call, change.keys[0]) ||
+        !check_key(call, change.keys[1]) || !read_limits(call, &change, &any) ||
+        !read_settings(call, &change))
         return;
-    if (!call->given[1].ptr && !change.keys[0].ptr && !change.keys[1].ptr && !any) {
-        admin_fail(call, 400, "InvalidArgument", "account-set requires a state, a key or a limit.");
+    if (!changes_record(call, any, &change) && !call->given[SETTINGS].ptr) {
+        admin_fail(call, 400, "InvalidArgument",
+                   "account-set requires a state, a key, a limit or a setting.");
         return;
     }
-    if (!apply(call, ACCOUNT_CHANGE, &change, &record))
+    if (changes_record(call, any, &change)) {
+        if (!change_record(call, &change, any))
+            return;
+    } else if (!accounts_find(call->admin->accounts, call->given[NAME])) {
+        account_fail(call, E_ResourceNotFound, call->given[NAME]);
         return;
-    log_line(LOG_INFO, "changed account %.*s: %s%s%s%s", BYTES_ARG(record.name),
-             record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", new key 1" : "",
-             change.keys[1].ptr ? ", new key 2" : "", any ? ", new limits" : "");
-    audit_change(&change, record.name);
-    if (any)
-        audit_note("the limits of an account were changed", record.name);
-    write_record(call, &call->out, &record);
+    }
+    if (call->given[SETTINGS].ptr) {
+        if (!change_properties(call, &change))
+            return;
+        log_line(LOG_INFO, "changed settings of account %.*s: %.*s", BYTES_ARG(call->given[NAME]),
+                 BYTES_ARG(call->given[SETTINGS]));
+        audit_note("the settings of an account were changed", call->given[NAME]);
+    }
+    admin_account_show(call);
 }
 
 void admin_account_rotate_key(struct admin_call *call)
@@ -315,7 +313,7 @@ void admin_account_rotate_key(struct admin_call *call)
         return;
     log_line(LOG_INFO, "account %.*s: changed key %d", BYTES_ARG(record.name), is_second + 1);
     audit_change(&change, record.name);
-    write_record(call, &call->out, &record);
+    account_write_record(call, &record);
     json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
 }
 
@@ -329,7 +327,7 @@ void admin_account_sign(struct admin_call *call)
     uint8_t signature[ACCOUNT_SIGNATURE_SIZE];
 
     if (!account)
-        fail(call, E_ResourceNotFound, call->given[NAME]);
+        account_fail(call, E_ResourceNotFound, call->given[NAME]);
     else if (!bytes_is(key, "1") && !bytes_is(key, "2"))
         admin_fail(call, 400, "InvalidArgument", "The key must be 1 or 2.");
     else if (!account_sign(account, bytes_is(key, "2"), call->given[1], signature))
@@ -337,55 +335,4 @@ void admin_account_sign(struct admin_call *call)
     else
         json_write_member(&call->out, "signature",
                           base64_encode(call->arena, bytes_of(signature, sizeof signature)));
-}
-
-/* ---- showing ---- */
-
-void admin_account_show(struct admin_call *call)
-{
-    struct bytes name = call->given[NAME];
-    struct account_record record;
-    enum error e;
-
-    if (is_configured(call, name)) {
-        write_configured(&call->out, accounts_find(call->admin->accounts, name));
-        return;
-    }
-    e = stored_account_read(call->admin->store, call->arena, name, &record);
-    if (e)
-        fail(call, e, name);
-    else
-        write_record(call, &call->out, &record);
-}
-
-static void list_configured(const struct account *account, void *context)
-{
-    struct json_writer *out = context;
-
-    if (account_source(account) == ACCOUNT_STORED)
-        return;
-    json_write_begin(out, '{');
-    write_configured(out, account);
-    json_write_end(out, '}');
-}
-
-void admin_account_list(struct admin_call *call)
-{
-    struct account_record *records;
-    size_t count;
-    enum error e = stored_accounts_list(call->admin->store, call->arena, &records, &count);
-
-    if (e) {
-        admin_fail_error(call, e);
-        return;
-    }
-    json_write_name(&call->out, "accounts");
-    json_write_begin(&call->out, '[');
-    accounts_each(call->admin->accounts, list_configured, &call->out);
-    for (size_t i = 0; i < count; i++) {
-        json_write_begin(&call->out, '{');
-        write_record(call, &call->out, &records[i]);
-        json_write_end(&call->out, '}');
-    }
-    json_write_end(&call->out, ']');
 }

@@ -30,7 +30,7 @@ static const struct admin_operation operations[] = {
     { "account-add", { "name", "key1", "key2", "hierarchical" }, 1, 0, admin_account_add },
     { "account-list", { NULL }, 0, 0, admin_account_list },
     { "account-show", { "name" }, 1, 0, admin_account_show },
-    { "account-set", { "name", "state", "key1", "key2", "requests", "bandwidth", "capacity", "containers" }, 1, 0, admin_account_set },
+    { "account-set", { "name", "state", "key1", "key2", "requests", "bandwidth", "capacity", "containers", "settings" }, 1, 0, admin_account_set },
     { "account-rotate-key", { "name", "key" }, 2, 0, admin_account_rotate_key },
     { "account-sign", { "name", "text", "key" }, 2, 0, admin_account_sign },
     { "container-create", { "name", "account", "access" }, 1, 0, admin_resource_create },

@@ -5,7 +5,7 @@
 #include "admin/admin.h"
 #include "base/json.h"
 
-#define ADMIN_ARGUMENTS_MAX  8
+#define ADMIN_ARGUMENTS_MAX  9
 #define ADMIN_BODY_MAX_BYTES ((size_t)64 << 10)
 
 struct admin_call {

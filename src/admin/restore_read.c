@@ -84,6 +84,7 @@ static enum store_result send_piece(struct restoring *r, const struct piece *pie
 {
     struct piece_number *place;
     enum store_result result;
+    size_t seal_size;
 
     if (2 * r->piece_count >= r->piece_room)
         grow(r);
@@ -94,9 +95,12 @@ static enum store_result send_piece(struct restoring *r, const struct piece *pie
     result = archive_piece(r->archive, piece, r->buffer);
     if (result)
         return result;
-    if (!begin_entry(r, RESTORE_PIECE, piece->length))
+    seal_size = piece->seal ? piece_seal_size(piece_sectors(piece)) : 0;
+    if (!begin_entry(r, piece->seal ? RESTORE_SEALED : RESTORE_PIECE, piece->length + seal_size))
         return STORE_BUSY;
     encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
+    if (piece->seal)
+        encode_bytes(&r->batch, bytes_of(piece->seal, seal_size));
     r->bytes += piece->length;
     return STORE_OK;
 }

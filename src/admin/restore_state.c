@@ -132,6 +132,8 @@ static void close_stage(struct restore *r)
     r->stage = NULL;
     r->pieces = NULL;
     r->piece_count = 0;
+    r->seals = NULL;
+    r->added = r->seal_room = 0;
 }
 
 static bool begin_partition(struct restore *r, struct bytes key)
@@ -146,13 +148,32 @@ static bool begin_partition(struct restore *r, struct bytes key)
     return committed;
 }
 
-static bool add_piece(struct restore *r, struct bytes data)
+/* Records the seal of the next piece. */
+static void add_seal(struct restore *r, struct bytes seal)
+{
+    if (r->added == r->seal_room) {
+        size_t room = r->seal_room > 0 ? 2 * r->seal_room : 64;
+        const struct piece_seal **seals = arena_array(r->part, room, sizeof *seals);
+
+        if (r->added > 0)
+            memcpy(seals, r->seals, r->added * sizeof *seals);
+        r->seals = seals;
+        r->seal_room = room;
+    }
+    r->seals[r->added++] =
+        seal.ptr ? memcpy(arena_alloc(r->part, seal.len), seal.ptr, seal.len) : NULL;
+}
+
+/* seal: ptr NULL: the piece is not encrypted */
+static bool add_piece(struct restore *r, struct bytes data, struct bytes seal)
 {
     enum store_result result = STORE_OK;
     struct sleeper sleeper;
 
-    if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces)
+    if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces ||
+        (seal.ptr && seal.len != piece_seal_size(piece_sectors_of((uint32_t)data.len))))
         return fail(r, "a piece of the backup is malformed");
+    add_seal(r, seal);
     if (!r->stage)
         r->stage = stage_open(r->endpoint->store, UINT64_MAX);
     stage_cut(r->stage, data.len);
@@ -208,6 +229,7 @@ static bool put_record(struct restore *r, struct decoder *in)
         if (in->bad || number >= r->piece_count)
             return fail(r, "a record of the backup refers to a missing piece");
         pieces[i] = r->pieces[number];
+        pieces[i].seal = r->seals[number];
     }
     if (functions->without_lease && !r->is_move)
         record.value = functions->without_lease(r->batch, family, &record);
@@ -290,7 +312,7 @@ static bool put_row(struct restore *r, enum restore_entry entry, struct decoder 
 static bool put_entry(struct restore *r, struct decoder *in)
 {
     enum restore_entry entry = (enum restore_entry)decode_u8(in);
-    struct bytes data;
+    struct bytes data, seal = { NULL, 0 };
 
     if (entry == RESTORE_OWNER)
         return put_owner(r, in);
@@ -299,10 +321,13 @@ static bool put_entry(struct restore *r, struct decoder *in)
     switch (entry) {
     case RESTORE_PARTITION:
     case RESTORE_PIECE:
+    case RESTORE_SEALED:
         data = decode_bytes(in);
-        if (in->bad || !data.ptr)
+        if (entry == RESTORE_SEALED)
+            seal = decode_bytes(in);
+        if (in->bad || !data.ptr || (entry == RESTORE_SEALED && !seal.ptr))
             return fail(r, "a batch is truncated");
-        return entry == RESTORE_PIECE ? add_piece(r, data) : begin_partition(r, data);
+        return entry == RESTORE_PARTITION ? begin_partition(r, data) : add_piece(r, data, seal);
     case RESTORE_RECORD:
         return put_record(r, in);
     case RESTORE_REMOVE:

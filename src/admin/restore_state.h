@@ -34,6 +34,7 @@ enum restore_entry {
     RESTORE_TASK,    /* u64 due, u64 kind; payload */
     RESTORE_REMOVE,  /* u8 family; key of a record that may exist */
     RESTORE_UNINDEX, /* key of an index record that may exist */
+    RESTORE_SEALED,  /* bytes of an encrypted piece; its seal (struct piece_seal) */
 };
 
 struct restore {
@@ -57,6 +58,9 @@ struct restore {
     struct stage *stage;
     const struct piece *pieces; /* pieces of the stage, once it is finished */
     size_t piece_count;
+    const struct piece_seal *
+        *seals; /* of the pieces added so far, in `part`; NULL: not encrypted */
+    size_t added, seal_room;
     struct arena *batch;     /* memory for the changes */
     struct changes *changes; /* changes not committed yet; NULL if none */
     const char *problem;     /* reason why a function returned false (static) */

@@ -14,6 +14,9 @@
 #define LIMITS_VERSION    2
 #define FLAG_DISABLED     1u
 #define FLAG_HIERARCHICAL 2u
+#define FLAG_NO_PUBLIC    4u
+#define FLAG_NO_KEYS      8u
+#define FLAGS_ALL         15u
 #define KEY_PREFIX        "a"
 #define KEY_COUNT         "n"
 #define ARENA_MAX         ((size_t)64 << 20)
@@ -89,7 +92,9 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
     text_init(&out, arena, 256);
     encode_u8(&out, has_limits(&record->limits) ? LIMITS_VERSION : PLAIN_VERSION);
     encode_u64(&out, (record->disabled ? FLAG_DISABLED : 0) |
-                         (record->hierarchical ? FLAG_HIERARCHICAL : 0));
+                         (record->hierarchical ? FLAG_HIERARCHICAL : 0) |
+                         (record->no_public_access ? FLAG_NO_PUBLIC : 0) |
+                         (record->no_shared_key ? FLAG_NO_KEYS : 0));
     encode_u64(&out, record->created);
     encode_u64(&out, record->changed);
     encode_u64(&out, record->key_count);
@@ -115,11 +120,12 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     flags = decode_u64(&in);
     record.disabled = flags & FLAG_DISABLED;
     record.hierarchical = flags & FLAG_HIERARCHICAL;
+    record.no_public_access = flags & FLAG_NO_PUBLIC;
+    record.no_shared_key = flags & FLAG_NO_KEYS;
     record.created = decode_u64(&in);
     record.changed = decode_u64(&in);
     record.key_count = decode_u64(&in);
-    if (flags > (FLAG_DISABLED | FLAG_HIERARCHICAL) || record.key_count == 0 ||
-        record.key_count > ACCOUNT_KEYS_MAX)
+    if (flags > FLAGS_ALL || record.key_count == 0 || record.key_count > ACCOUNT_KEYS_MAX)
         return false;
     for (size_t i = 0; i < record.key_count; i++)
         record.keys[i] = decode_bytes(&in);
@@ -246,6 +252,8 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .key_count = record->key_count,
                                             .disabled = record->disabled,
                                             .hierarchical = record->hierarchical,
+                                            .no_public_access = record->no_public_access,
+                                            .no_shared_key = record->no_shared_key,
                                             .limits = &record->limits,
                                             .version = record->changed });
 }

@@ -37,12 +37,9 @@ struct bytes account_name(const struct account *account)
 
 /* ---- state ---- */
 
-void account_set_standing(struct account *account, enum account_source source, bool present,
-                          bool disabled)
+void account_set_standing(struct account *account, enum account_source source, unsigned standing)
 {
-    atomic_store_explicit(&account->standing,
-                          (present ? STANDING_PRESENT : 0u) | (disabled ? STANDING_DISABLED : 0u) |
-                              (unsigned)source << STANDING_SOURCE,
+    atomic_store_explicit(&account->standing, standing | (unsigned)source << STANDING_SOURCE,
                           memory_order_release);
 }
 
@@ -59,6 +56,11 @@ bool account_is_present(const struct account *account)
 bool account_is_disabled(const struct account *account)
 {
     return account && account_standing(account) & STANDING_DISABLED;
+}
+
+bool account_refuses_keys(const struct account *account)
+{
+    return account && account_standing(account) & (STANDING_DISABLED | STANDING_NO_SHARED_KEY);
 }
 
 void account_confine(struct account *account)

@@ -62,7 +62,9 @@ enum {
     STANDING_DISABLED = 2,
     STANDING_LIMITED = 4,
     STANDING_CONFINED = 8,
-    STANDING_SOURCE = 4, /* shift */
+    STANDING_NO_PUBLIC_ACCESS = 16,
+    STANDING_NO_SHARED_KEY = 32,
+    STANDING_SOURCE = 6, /* shift */
 };
 
 /* Creates an account without keys, not present. */
@@ -74,10 +76,9 @@ void account_free(struct account *account);
 bool key_prepare(struct bytes text, struct key *ret_key);
 /* Replaces the keys that requests are checked with. One thread at a time. */
 void account_set_keys(struct account *account, const struct keys *keys);
-/* Called after setting the keys. One thread at a time. */
-void account_set_standing(struct account *account, enum account_source source, bool present,
-                          bool disabled);
-/* Called after setting the standing. One thread at a time. */
+/* Sets the state, after the keys. One thread at a time. standing: STANDING_ bits, without the source */
+void account_set_standing(struct account *account, enum account_source source, unsigned standing);
+/* Sets the limits, after the standing. One thread at a time. */
 void account_set_limits(struct account *account, const struct account_limits *limits);
 void account_confine(struct account *account);
 unsigned account_standing(const struct account *account);

@@ -10,10 +10,12 @@
 
 unsigned account_hindrances(const struct account *account)
 {
-    return account ? account_standing(account) & (STANDING_DISABLED | STANDING_LIMITED) : 0;
+    return account ? account_standing(account) & (unsigned)ACCOUNT_HINDRANCES : 0;
 }
 _Static_assert((unsigned)ACCOUNT_IS_DISABLED == (unsigned)STANDING_DISABLED &&
-                   (unsigned)ACCOUNT_IS_LIMITED == (unsigned)STANDING_LIMITED,
+                   (unsigned)ACCOUNT_IS_LIMITED == (unsigned)STANDING_LIMITED &&
+                   (unsigned)ACCOUNT_IS_NOT_PUBLIC == (unsigned)STANDING_NO_PUBLIC_ACCESS &&
+                   (unsigned)ACCOUNT_REFUSES_KEYS == (unsigned)STANDING_NO_SHARED_KEY,
                "the same bits");
 
 uint64_t account_limit(const struct account *account, enum account_limit which)

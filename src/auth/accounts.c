@@ -189,6 +189,13 @@ static struct account *find_or_add(struct accounts *accounts, struct bytes name,
     return account;
 }
 
+static unsigned restrictions(const struct stored_account *stored)
+{
+    return (stored->disabled ? STANDING_DISABLED : 0u) |
+           (stored->no_public_access ? STANDING_NO_PUBLIC_ACCESS : 0u) |
+           (stored->no_shared_key ? STANDING_NO_SHARED_KEY : 0u);
+}
+
 /* Makes an account present, with its own limits or the default ones. Called under the lock. */
 static void admit_account(const struct accounts *accounts, struct account *account,
                           enum account_source source, const struct stored_account *stored)
@@ -199,7 +206,7 @@ static void admit_account(const struct accounts *accounts, struct account *accou
     for (size_t i = 0; stored && i < ACCOUNT_LIMITS; i++)
         if (stored->limits && stored->limits->of[i] > 0)
             limits.of[i] = stored->limits->of[i];
-    account_set_standing(account, source, true, stored && stored->disabled);
+    account_set_standing(account, source, STANDING_PRESENT | (stored ? restrictions(stored) : 0u));
     account_set_limits(account, &limits);
 }
 
@@ -377,7 +384,7 @@ static void remove_unlisted(struct accounts *accounts)
              account = next_of(account))
             if (account->listed != accounts->lists && account_is_present(account) &&
                 account_source(account) == ACCOUNT_CONFIGURED)
-                account_set_standing(account, ACCOUNT_CONFIGURED, false, false);
+                account_set_standing(account, ACCOUNT_CONFIGURED, 0);
 }
 
 static bool put_list(struct accounts *accounts, struct bytes text, bool replaces,

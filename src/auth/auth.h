@@ -79,6 +79,7 @@ struct stored_account {
     size_t key_count;                    /* 1 or 2 */
     bool disabled;
     bool hierarchical;
+    bool no_public_access, no_shared_key;
     const struct account_limits *limits; /* account_limits.h; NULL: default limits */
     uint64_t version;                    /* greater than those of earlier definitions */
 };
@@ -112,6 +113,9 @@ size_t account_key_count(const struct account *account);
 /* Returns true if all requests for the account must be refused (AccountIsDisabled); false for NULL.
  * Thread-safe. */
 bool account_is_disabled(const struct account *account);
+/* Returns true if sessions that were authenticated with a key of the account must end: it is
+ * disabled or refuses keys. False for NULL. Thread-safe. */
+bool account_refuses_keys(const struct account *account);
 /* Returns true if new containers of the account have a hierarchical namespace; false for NULL. An
  * account keeps its kind for ever. Thread-safe. */
 bool account_is_hierarchical(const struct account *account);

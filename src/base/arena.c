@@ -40,6 +40,7 @@ struct arena {
     size_t charged_bytes, uncharged_bytes; /* in all chunks */
     bool is_charged;                       /* to the memory budget */
     bool may_be_large;
+    bool holds_secret;
     enum memory_use use;
     struct memory_holder holder;
     struct chunk *first; /* contains the arena, so it is freed last */
@@ -145,6 +146,8 @@ static void chunk_drop_newest(struct arena *arena)
     arena->newest = newest->older;
     arena->held_bytes -= newest->size;
     chunk_release(arena, newest);
+    if (arena->holds_secret)
+        explicit_bzero(newest->data, newest->size);
     free(newest);
 }
 
@@ -154,14 +157,24 @@ void arena_free(struct arena *arena)
         return;
     while (arena->newest != arena->first)
         chunk_drop_newest(arena);
+    if (arena->holds_secret)
+        explicit_bzero(arena + 1, arena->first->size - sizeof *arena);
     free(arena->first);
+}
+
+void arena_hold_secret(struct arena *arena)
+{
+    arena->holds_secret = true;
+}
+
+bool arena_holds_secret(const struct arena *arena)
+{
+    return arena->holds_secret;
 }
 
 void arena_free_secret(struct arena *arena)
 {
-    for (struct chunk *chunk = arena->newest; chunk != arena->first; chunk = chunk->older)
-        explicit_bzero(chunk->data, chunk->size);
-    explicit_bzero(arena + 1, arena->first->size - sizeof *arena);
+    arena_hold_secret(arena);
     arena_free(arena);
 }
 
@@ -175,6 +188,8 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
     while (arena->newest != mark.chunk)
         chunk_drop_newest(arena);
     assert(mark.used <= arena->newest->used);
+    if (arena->holds_secret)
+        explicit_bzero(arena->newest->data + mark.used, arena->newest->used - mark.used);
     arena->newest->used = mark.used;
     if (arena->newest == arena->first)
         arena->next_chunk_bytes = 2 * (size_t)FIRST_CHUNK_BYTES;

@@ -43,6 +43,9 @@ bool arena_is_exhausted(const struct arena *arena);
 void arena_free(struct arena *arena);
 /* Wipes the memory before freeing it, for arenas that have held keys. */
 void arena_free_secret(struct arena *arena);
+/* Wipes all memory that the arena frees from now on, for arenas that may hold keys. */
+void arena_hold_secret(struct arena *arena);
+bool arena_holds_secret(const struct arena *arena);
 
 /* A position in the arena: arena_rewind() frees everything allocated after arena_mark(). */
 struct arena_mark {

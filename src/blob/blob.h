@@ -163,6 +163,12 @@ struct blob_deletion {
     instant expires; /* from then on it is hidden, and a task deletes it */
 };
 
+/* Encryption of content and metadata: see encryption.h. */
+struct encryption {
+    bool by_customer; /* with a key that the requests provide */
+    uint8_t key_hash[KEY_HASH_SIZE];
+};
+
 /* When a file of a hierarchical container expires: see expiry.h. */
 struct blob_expiry {
     instant at;       /* 0: never */
@@ -185,8 +191,10 @@ struct blob {
     struct lease lease;  /* base only */
     struct content content;
     struct http_properties http;
+    struct encryption encryption;
     struct bytes metadata;
-    enum access_tier tier; /* TIER_NONE: inferred (Hot) */
+    bool metadata_is_encrypted; /* see encryption_open() */
+    enum access_tier tier;      /* TIER_NONE: inferred (Hot) */
     instant tier_changed;
     enum access_tier rehydrates_to; /* of an archived blob; TIER_NONE: it is not being rehydrated */
     bool is_rehydrated_fast;        /* with high priority */
@@ -268,6 +276,8 @@ void blob_encode(struct text *out, const struct blob *blob);
 bool blob_metadata_is_directory(struct bytes metadata); /* namespace.c */
 /* Returns the metadata that clients of the Blob service see: of a directory, also hdi_isfolder. */
 struct bytes blob_shown_metadata(struct arena *arena, const struct blob *blob); /* namespace.c */
+/* Returns true if the length of the metadata fits the encryption. (encryption.c) */
+bool blob_encryption_is_valid(const struct blob *blob);
 /* For iterators: the strings point into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* Prefix of the record keys of all snapshots and versions. */

@@ -12,7 +12,9 @@
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
  *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
- *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes)
+ *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
+ *   SHA-256 of the customer's key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag
+ *   16 bytes, the bytes
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -56,11 +58,12 @@ enum {
     EXTRA_VERSION = 32768,     /* a previous version; a base: is_version */
     EXTRA_NEWEST = 65536,      /* base: newest_version follows, and if uncommitted last_length */
     EXTRA_DIRECTORY = 131072,
-    EXTRA_ACL = 262144,      /* an access control list follows */
-    EXTRA_PATH = 524288,     /* soft-deleted, in a hierarchical container: the path follows */
-    EXTRA_EXPIRES = 1048576, /* of a base: its expiry follows */
-    EXTRA_CONTEXT = 2097152, /* an encryption context follows */
-    EXTRA_ALL = 4194303,
+    EXTRA_ACL = 262144,        /* an access control list follows */
+    EXTRA_PATH = 524288,       /* soft-deleted, in a hierarchical container: the path follows */
+    EXTRA_EXPIRES = 1048576,   /* of a base: its expiry follows */
+    EXTRA_CONTEXT = 2097152,   /* an encryption context follows */
+    EXTRA_ENCRYPTED = 4194304, /* with a customer's key, whose SHA-256 follows */
+    EXTRA_ALL = 8388607,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -222,7 +225,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_directory ? EXTRA_DIRECTORY : 0u) | (blob->acl.ptr ? EXTRA_ACL : 0u) |
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
-           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u);
+           (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
+           (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -275,6 +279,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_CONTEXT)
         encode_bytes(out, blob->encryption_context);
+    if (extras & EXTRA_ENCRYPTED)
+        encode_fixed(out, blob->encryption.key_hash, KEY_HASH_SIZE);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -384,6 +390,11 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_expiry(in, blob);
     if (extras & EXTRA_CONTEXT)
         blob->encryption_context = decode_bytes(in);
+    if (extras & EXTRA_ENCRYPTED) {
+        blob->encryption.by_customer = true;
+        decode_fixed(in, blob->encryption.key_hash, KEY_HASH_SIZE);
+        blob->metadata_is_encrypted = blob->metadata.len > 0;
+    }
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
@@ -402,6 +413,7 @@ static bool content_fits(const struct blob *blob)
 
 void blob_encode(struct text *out, const struct blob *blob)
 {
+    assert(blob->metadata_is_encrypted == (blob->encryption.by_customer && blob->metadata.len > 0));
     encode_u8(out, RECORD_VERSION);
     encode_u8(out, (uint8_t)blob->type);
     encode_u8(out, flags_of(blob));
@@ -463,7 +475,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);
     decode_extras(&in, &blob);
-    if (!decoder_ok(&in) || tier > TIER_LAST || !content_fits(&blob))
+    if (!decoder_ok(&in) || tier > TIER_LAST || !content_fits(&blob) ||
+        !blob_encryption_is_valid(&blob))
         return false;
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;

@@ -4,6 +4,7 @@
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/create_blob.h"
+#include "blob/encryption.h"
 #include "blob/uncommitted.h"
 #include "blob/keep_blob.h"
 #include "blob/snapshot_changes.h"
@@ -161,6 +162,20 @@ static enum store_result read_pieces(struct decision *d, const struct content_bl
     return content_block_pieces(d->before, d->arena, content, committed, wanted);
 }
 
+/* Requires that all blocks have the key of the request, with which the blob will be read. A
+ * committed block has that of the blob. */
+static enum error check_keys(struct decision *d, const struct block_index *committed,
+                             const struct content_block *const *chosen, size_t count)
+{
+    enum error e = OK;
+
+    for (size_t i = 0; i < count && !e; i++)
+        e = find_block(committed, chosen[i]->block_id) == chosen[i]
+                ? encryption_check(d, &blob_state(d)->blob.encryption)
+                : encryption_check_block(d, chosen[i]);
+    return e;
+}
+
 /* Returns the blocks that the list names, in its order. */
 static enum error choose_blocks(struct decision *d, const struct put_block_list_parameters *p,
                                 struct named_blocks *ret_blocks)
@@ -170,6 +185,7 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
     struct block_index committed, staged;
     enum store_result result = STORE_WAIT;
     size_t pieces = 0;
+    enum error e;
 
     if (!is_too_long_for_worker(d, p->choice_count))
         result = index_both(d, &blocks, &committed, &staged, ret_blocks);
@@ -185,6 +201,9 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
                                  "Blocks that were copied with a blob are named too often; upload "
                                  "them again.");
     }
+    e = check_keys(d, &committed, chosen, p->choice_count);
+    if (e)
+        return e;
     if (pieces > 0)
         result = read_pieces(d, chosen, p->choice_count, blocks);
     if (result)
@@ -276,6 +295,7 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
 enum error uncommitted_stage(struct decision *d, struct uncommitted *total, struct bytes id,
                              uint32_t id_length)
 {
+    struct encryption encryption;
     enum store_result result;
     enum error e = check_count(d, total, id);
 
@@ -286,7 +306,9 @@ enum error uncommitted_stage(struct decision *d, struct uncommitted *total, stru
         total->set = total->last_put = d->now;
         expire_blocks_defer(d->changes, total);
     }
-    result = uncommitted_put(d->before, d->changes, d->arena, total, d->now, id, &d->input->body);
+    encryption = encryption_of_request(d);
+    result = uncommitted_put(d->before, d->changes, d->arena, total, d->now, id, &d->input->body,
+                             encryption_name(d->arena, &encryption));
     return result ? decision_fail_content(d, result) : OK;
 }
 

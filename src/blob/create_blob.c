@@ -3,6 +3,7 @@
 
 #include "blob/access_control.h"
 #include "blob/contents.h"
+#include "blob/encryption.h"
 #include "blob/path_operations.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
@@ -32,7 +33,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         .etag = etag_after(d->subject.etag, d->now),
         .modified = d->now,
         .http = given->http,
-        .metadata = given->metadata,
+        .encryption = encryption_of_request(d),
         .tags = given->tags,
         .tier = given->tier,
     };
@@ -43,6 +44,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     e = access_control_give(d, NULL, &blob);
     if (e)
         return e;
+    encryption_set_metadata(d, &blob, given->metadata);
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
@@ -147,7 +149,8 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     enum error e;
 
     if (put_blob_is_of_directory(d, p))
-        return path_create_directory(d, &p->create, NULL, &blob);
+        return d->input->key ? E_OperationNotSupportedOnDirectory
+                             : path_create_directory(d, &p->create, NULL, &blob);
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;
@@ -207,7 +210,9 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
         return e;
     if (blob.committed_blocks == APPENDED_BLOCKS_MAX)
         return E_BlockCountExceedsLimit;
-    e = blob_begin_change(d, &blob);
+    e = encryption_check(d, &blob.encryption);
+    if (!e)
+        e = blob_begin_change(d, &blob);
     if (e)
         return e;
     r->offset = blob.content.length;

@@ -49,6 +49,30 @@ void kept_path_index_update(struct changes *changes, struct arena *arena, const 
                       text_bytes(&value));
 }
 
+/* Returns true if the retention of a deleted blob has ended, or the time of a file has. */
+static bool has_ended(const struct blob *kept, instant now)
+{
+    return kept->deletion.expires <= now || blob_has_expired(kept, now);
+}
+
+static enum store_result read_next(struct decision *d, struct index_iterator *iterator,
+                                   struct kept_path *ret_kept)
+{
+    struct index_record record;
+    enum store_result result = index_iterator_next(iterator, &record);
+
+    if (result)
+        return result;
+    if (record.partition_key.len != sizeof ret_kept->node ||
+        !blob_decode(arena_copy(d->arena, record.value), &ret_kept->blob)) {
+        log_line(LOG_ERROR, "the index entry of a deleted path is damaged");
+        return STORE_CORRUPT;
+    }
+    ret_kept->node = be64_get(record.partition_key.ptr);
+    return STORE_OK;
+}
+
+/* A task soon deletes what has ended, so only a few are passed over. */
 enum store_result kept_path_find(struct decision *d, struct bytes path, instant deleted,
                                  struct kept_path *ret_kept)
 {
@@ -56,16 +80,11 @@ enum store_result kept_path_find(struct decision *d, struct bytes path, instant 
     const struct bytes prefix = deleted > 0 ? first : bytes_of(first.ptr, first.len - TIME_SIZE);
     struct index_iterator *iterator = index_iterator_open(
         d->store, blob_state(d)->container.space, prefix, first, bytes_of("", 0), d->access);
-    struct index_record record;
-    enum store_result result = index_iterator_next(iterator, &record);
+    enum store_result result;
 
-    if (!result && (record.partition_key.len != sizeof ret_kept->node ||
-                    !blob_decode(arena_copy(d->arena, record.value), &ret_kept->blob))) {
-        log_line(LOG_ERROR, "the index entry of a deleted path is damaged");
-        result = STORE_CORRUPT;
-    }
-    if (!result)
-        ret_kept->node = be64_get(record.partition_key.ptr);
+    do
+        result = read_next(d, iterator, ret_kept);
+    while (!result && has_ended(&ret_kept->blob, d->now));
     decision_saw(d, index_iterator_sequence(iterator));
     index_iterator_close(iterator);
     return result;

@@ -24,8 +24,8 @@ struct kept_path {
     uint64_t node;
     struct blob blob;
 };
-/* Finds a deletion of a path. deleted: 0 for the newest one. Returns STORE_OK, STORE_NOT_FOUND, or
- * another failure. */
+/* Finds a deletion of a path that is still retained. deleted: 0 for the newest one. Returns STORE_OK,
+ * STORE_NOT_FOUND, or another failure. */
 enum store_result kept_path_find(struct decision *d, struct bytes path, instant deleted,
                                  struct kept_path *ret_kept);
 

@@ -94,12 +94,6 @@ static enum store_result open_node(struct decision *d, const struct kept_path *k
     return found ? tree->failed : STORE_OK;
 }
 
-/* Returns true if the retention of a deleted blob has ended, or the time of a file has. */
-static bool has_ended(const struct decision *d, const struct blob *kept)
-{
-    return kept->deletion.expires <= d->now || blob_has_expired(kept, d->now);
-}
-
 /* Finds the deletion, and makes its node the subject. The index is read at another time than the
  * destination, so a refusal holds only if that has not changed. */
 static enum error open_kept(struct decision *d, instant deleted, struct tree_place *ret_place,
@@ -110,7 +104,7 @@ static enum error open_kept(struct decision *d, instant deleted, struct tree_pla
     struct kept_path kept;
     enum store_result result = kept_path_find(d, path, deleted, &kept);
 
-    if (result == STORE_NOT_FOUND || (!result && has_ended(d, &kept.blob))) {
+    if (result == STORE_NOT_FOUND) {
         result = decision_confirm(d);
         return result ? decision_fail_store(d, result) : E_BlobNotFound;
     }

@@ -1,6 +1,7 @@
 /* Page blobs: Put Blob, which creates one, and Put Page, which updates or clears pages. Their other
  * operations are in blob_operations.c (size, sequence number) and page_blob.c. */
 #include "blob/create_blob.h"
+#include "blob/encryption.h"
 #include "blob/page_blob_operations.h"
 #include "blob/tier.h"
 
@@ -40,6 +41,7 @@ static enum error begin_change_of_pages(struct decision *d, const struct page_ra
                                         struct blob *ret_blob)
 {
     const struct blob *blob = &blob_state(d)->blob;
+    enum error e;
 
     if (blob->type != BLOB_PAGE)
         return E_InvalidBlobType;
@@ -47,7 +49,8 @@ static enum error begin_change_of_pages(struct decision *d, const struct page_ra
         return E_InvalidPageRange;
     if (!sequence_conditions_hold(conditions, blob->sequence_number))
         return E_SequenceNumberConditionNotMet;
-    return blob_begin_change(d, ret_blob);
+    e = encryption_check(d, &blob->encryption);
+    return e ? e : blob_begin_change(d, ret_blob);
 }
 
 static enum error end_change_of_pages(struct decision *d, enum store_result result,

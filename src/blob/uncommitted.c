@@ -134,7 +134,8 @@ enum store_result uncommitted_find(struct read_view *before, struct arena *arena
 
 enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
-                                  struct bytes block_id, const struct body *body)
+                                  struct bytes block_id, const struct body *body,
+                                  struct bytes encryption)
 {
     struct content_block old, block;
     enum store_result result;
@@ -152,7 +153,8 @@ enum store_result uncommitted_put(struct read_view *before, struct changes *chan
         return result;
     total->last_put = now;
     block = content_block_from_body(changes, now, body);
-    text_init(&value, arena, 32 + block.inline_bytes.len);
+    block.encryption = encryption;
+    text_init(&value, arena, 64 + block.inline_bytes.len);
     content_block_encode(&value, &block);
     changes_put(changes, RECORD_INNER, block_key(total->set, block_id, room), text_bytes(&value),
                 NULL, 0);

@@ -34,10 +34,11 @@ enum store_result uncommitted_read(struct read_view *before, struct arena *arena
                                    struct uncommitted *ret_total);
 /* Adds or replaces a block, and updates and writes *total; at most once per list of changes. If
  * total->count is 0, a new set starts. total->id_length: of the blocks. block_id: base64, or a
- * position; at most UNCOMMITTED_ID_MAX bytes */
+ * position; at most UNCOMMITTED_ID_MAX bytes. encryption: as in struct content_block */
 enum store_result uncommitted_put(struct read_view *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
-                                  struct bytes block_id, const struct body *body);
+                                  struct bytes block_id, const struct body *body,
+                                  struct bytes encryption);
 /* Writes only the totals. */
 void uncommitted_write(struct changes *changes, struct arena *arena,
                        const struct uncommitted *total);

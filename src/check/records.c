@@ -17,6 +17,7 @@ static enum store_result read_range(struct store *store, char *buffer, struct re
     enum store_result result = STORE_OK;
     size_t count = 1;
 
+    content_reader_skip_decryption(reader);
     while (!result && count > 0) {
         result = content_reader_read(reader, buffer, CHECK_READ_BYTES, NULL, &count);
         if (!result)

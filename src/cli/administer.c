@@ -120,10 +120,25 @@ static void print_account(struct arena *arena, struct bytes body)
     static const struct {
         const char *name, *unit;
     } members[] = {
-        { "name", "" },         { "state", "" },        { "source", "" },
-        { "keys", "" },         { "hierarchical", "" }, { "created", "" },
-        { "changed", "" },      { "requests", "/s" },   { "bandwidth", " MiB/s" },
-        { "capacity", " MiB" }, { "containers", "" },   { "key1", "" },
+        { "name", "" },
+        { "state", "" },
+        { "source", "" },
+        { "keys", "" },
+        { "hierarchical", "" },
+        { "created", "" },
+        { "changed", "" },
+        { "requests", "/s" },
+        { "bandwidth", " MiB/s" },
+        { "capacity", " MiB" },
+        { "containers", "" },
+        { "publicAccess", "" },
+        { "sharedKey", "" },
+        { "versioning", "" },
+        { "blobRetentionDays", "" },
+        { "permanentDelete", "" },
+        { "containerRetentionDays", "" },
+        { "shareRetentionDays", "" },
+        { "key1", "" },
         { "key2", "" },
     };
 
@@ -162,14 +177,38 @@ static bool read_key(const struct command_call *call, const char *option, char *
     return *ret_key || !path;
 }
 
+/* Joins the settings of the command line with spaces. *ret_settings: from malloc(), or NULL if there
+ * are none. Returns false after printing why one is not a setting. */
+static bool join_settings(const struct command_call *call, char **ret_settings)
+{
+    size_t size = 1;
+
+    *ret_settings = NULL;
+    for (size_t i = 1; i < call->word_count; i++) {
+        if (!strchr(call->words[i], '=') || strchr(call->words[i], ' ')) {
+            fprintf(stderr, "lagra: %s is not NAME=VALUE\n", call->words[i]);
+            return false;
+        }
+        size += strlen(call->words[i]) + 1;
+    }
+    if (call->word_count < 2)
+        return true;
+    *ret_settings = xcalloc(size, 1);
+    for (size_t i = 1, at = 0; i < call->word_count; i++)
+        at += (size_t)snprintf(*ret_settings + at, size - at, "%s%s", i > 1 ? " " : "",
+                               call->words[i]);
+    return true;
+}
+
 /* Calls an operation on an account. Keys are passed in files and over the socket, never on the
  * command line, which other users can see. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
-    char *key1 = NULL, *key2 = NULL;
+    char *key1 = NULL, *key2 = NULL, *settings = NULL;
     int status = EXIT_FAILURE;
 
-    if (read_key(call, "key1-file", &key1) && read_key(call, "key2-file", &key2)) {
+    if (read_key(call, "key1-file", &key1) && read_key(call, "key2-file", &key2) &&
+        join_settings(call, &settings)) {
         const struct client_argument arguments[] = {
             { "name", call->words[0] },
             { "state", state },
@@ -179,12 +218,14 @@ static int change_account(const struct command_call *call, const char *operation
             { "bandwidth", command_value(call, "bandwidth") },
             { "capacity", command_value(call, "capacity") },
             { "containers", command_value(call, "containers") },
+            { "settings", settings },
             { "hierarchical", command_value(call, "hierarchical") ? "yes" : NULL },
         };
 
         status = client_call_and_print(call, operation, arguments,
                                        sizeof arguments / sizeof arguments[0], print_account);
     }
+    free(settings);
     free_secret(key1);
     free_secret(key2);
     return status;

@@ -145,7 +145,7 @@ const struct command_row command_rows[] = {
     { "account add", "NAME",              "create an account and print its two keys, once", 1, 1, account_keys, administer_account_add },
     { "account list", "",                 "list all accounts and their origin", 0, 0, NULL, administer_account_list },
     { "account show", "NAME",             "show an account", 1, 1, NULL, administer_account_show },
-    { "account set", "NAME",              "change a stored account", 1, 1, account_settings, administer_account_set },
+    { "account set", "NAME [SETTING=VALUE..]", "change an account: its state, keys and limits, and the settings that account show prints", 1, COMMAND_WORDS_MAX, account_settings, administer_account_set },
     { "account rotate-key", "NAME 1|2",   "replace one of the keys and print the new one, once; the other remains valid", 2, 2, NULL, administer_account_rotate_key },
     { "account disable", "NAME",          "reject all requests for the account", 1, 1, NULL, administer_account_disable },
     { "container create", "NAME",         "create a container", 1, 1, new_container, administer_create },

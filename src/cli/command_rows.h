@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "server/options.h"
 
-#define COMMAND_WORDS_MAX   5u
+#define COMMAND_WORDS_MAX   8u
 #define COMMAND_OPTIONS_MAX 24u
 
 /* Option of a single command. */

@@ -43,7 +43,7 @@ static bool is_entitled(const struct session *session)
 
     if (!session->account)
         return true;
-    return !account_is_disabled(session->account) &&
+    return !account_refuses_keys(session->account) &&
            account_sign(session->account, session->key, bytes_of(session->cookie, SECRET_SIZE - 1),
                         key_hmac) &&
            bytes_equal_secret(bytes_of(key_hmac, sizeof key_hmac),

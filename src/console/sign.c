@@ -53,7 +53,7 @@ static bool is_entitled(struct api_call *call, const struct account **ret_accoun
     account = accounts_find(console->options.accounts, call->given[0]);
     is_good = account_find_key(account, call->given[1], ret_key);
     *ret_account = account;
-    return is_good && !account_is_disabled(account);
+    return is_good && !account_refuses_keys(account);
 }
 
 static void set_cookie(struct api_call *call, const char *value, const char *more)

@@ -101,10 +101,12 @@ struct content_block {
     struct bytes inline_bytes;  /* used if run and piece_count are 0 */
     const struct piece *pieces; /* used for a committed block of a copied blob */
     size_t piece_count;
+    /* what an uncommitted block is encrypted with, in the caller's terms; ptr NULL: nothing */
+    struct bytes encryption;
 };
 
-/* Stores the bytes of a block as a run or inline; the result has no block_id. run: a new id for a
- * run in this partition (the ticks of the change), not 0. */
+/* Stores the bytes of a block as a run or inline; the result has no block_id and no encryption. run:
+ * a new id for a run in this partition (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
 /* Deletes a block's run to which no content refers. run: 0 if the block has none */
@@ -279,6 +281,12 @@ struct content_reader;
 struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);
+/* Sets the key of encrypted content, which must remain valid until the reader is closed. Called
+ * before the first read. Encrypted pieces cannot be read without it (STORE_CORRUPT). */
+void content_reader_set_key(struct content_reader *reader, const uint8_t key[DATA_KEY_SIZE]);
+/* Lets the reader return encrypted pieces as they are stored, to verify their checksums without the
+ * key. Called before the first read. */
+void content_reader_skip_decryption(struct content_reader *reader);
 /* Checks the first bytes before the response header is sent, so that corruption results in an
  * error response instead of a dropped connection. Called only before the first read, for a range
  * that is not empty.

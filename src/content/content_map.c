@@ -169,13 +169,8 @@ static bool collect_pieces(struct collecting *c, const struct entry *entry)
 
     if (entry->piece_count > block->piece_count - c->piece_count)
         return false;
-    for (size_t i = 0; i < entry->piece_count; i++) {
-        struct piece *piece = &to[c->piece_count++];
-        size_t size = piece_sectors(&entry->pieces[i]) * sizeof piece->sector_crc[0];
-
-        *piece = entry->pieces[i];
-        piece->sector_crc = memcpy(arena_alloc(c->arena, size), entry->pieces[i].sector_crc, size);
-    }
+    for (size_t i = 0; i < entry->piece_count; i++)
+        to[c->piece_count++] = piece_copy(c->arena, &entry->pieces[i]);
     return true;
 }
 

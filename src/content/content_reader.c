@@ -3,8 +3,10 @@
  * pieces directly into the caller's buffer. */
 #include <assert.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "content/window.h"
 
 struct content_reader {
@@ -21,6 +23,12 @@ struct content_reader {
     struct piece_file file; /* location of the range, as of the first fragment */
     int own_fd;             /* -1 if none */
     bool begun;
+
+    bool as_stored;             /* nothing is decrypted */
+    const uint8_t *key;         /* of encrypted pieces, or NULL */
+    struct data_cipher *cipher; /* for pieces with this salt, or NULL */
+    uint8_t salt[DATA_SALT_SIZE];
+    char *sector; /* for an encrypted sector of which a part is read, or NULL */
 };
 
 /* Sparse content up to this size has a map of at most 16 KiB (64 pages, each written
@@ -70,6 +78,19 @@ void content_reader_close(struct content_reader *reader)
         close(reader->own_fd);
     if (reader->own_arena)
         arena_free(reader->own_arena);
+    data_cipher_free(reader->cipher);
+    free(reader->sector);
+}
+
+void content_reader_set_key(struct content_reader *reader, const uint8_t key[DATA_KEY_SIZE])
+{
+    assert(!reader->cipher && !reader->begun);
+    reader->key = key;
+}
+
+void content_reader_skip_decryption(struct content_reader *reader)
+{
+    reader->as_stored = true;
 }
 
 void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length)
@@ -145,12 +166,12 @@ static bool lies_together(const struct content_reader *reader)
         const struct piece *piece = fragment[0].piece, *next = fragment[1].piece;
         uint64_t length = fragment->end - fragment->start;
 
-        if (!piece || !next || next->extent != piece->extent ||
+        if (!piece || piece->seal || !next || next->extent != piece->extent ||
             next->offset + fragment[1].piece_offset !=
                 piece->offset + fragment->piece_offset + length)
             return false;
     }
-    return fragment->piece != NULL;
+    return fragment->piece && !fragment->piece->seal;
 }
 
 /* Checks the part of a fragment in begin..end. *ret_file: its location */
@@ -229,17 +250,86 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
     }
 }
 
+/* ---- encrypted pieces ---- */
+
+/* Makes the cipher of a piece, unless the previous piece had the same one. */
+static enum store_result begin_piece(struct content_reader *reader, const struct piece *piece)
+{
+    const uint8_t *salt = piece->seal->salt;
+
+    if (reader->cipher && memcmp(reader->salt, salt, DATA_SALT_SIZE) == 0)
+        return STORE_OK;
+    if (!reader->key) {
+        log_line(LOG_ERROR, "content: a piece in extent %08x is read without its key",
+                 piece->extent);
+        return STORE_CORRUPT;
+    }
+    data_cipher_free(reader->cipher);
+    reader->cipher = data_cipher_new(reader->key, salt);
+    memcpy(reader->salt, salt, DATA_SALT_SIZE);
+    return STORE_OK;
+}
+
+/* Reads and decrypts one sector, and copies up to `count` of its bytes from `offset` of the piece
+ * on. */
+static enum store_result decrypt_sector(struct content_reader *reader, const struct piece *piece,
+                                        uint32_t offset, uint32_t *count, char *to,
+                                        struct waiter *waiter)
+{
+    uint32_t begin = offset - offset % PIECE_SECTOR_BYTES, length = piece->length - begin;
+    enum store_result result;
+
+    if (length > PIECE_SECTOR_BYTES)
+        length = PIECE_SECTOR_BYTES;
+    if (!reader->sector)
+        reader->sector = xmalloc(PIECE_SECTOR_BYTES);
+    result = piece_read(reader->store, piece, begin, length, reader->sector, waiter);
+    if (!result)
+        result = piece_decrypt(piece, reader->cipher, begin, length, reader->sector);
+    if (result)
+        return result;
+    if (*count > begin + length - offset)
+        *count = begin + length - offset;
+    memcpy(to, reader->sector + (offset - begin), *count);
+    return STORE_OK;
+}
+
+/* Like piece_read(), for an encrypted piece. Reads either entire sectors into `to`, or a part of one.
+ * Updates *count to the number of bytes read. */
+static enum store_result decrypt_piece(struct content_reader *reader, const struct piece *piece,
+                                       uint32_t offset, uint32_t *count, char *to,
+                                       struct waiter *waiter)
+{
+    uint32_t entire = *count;
+    enum store_result result = begin_piece(reader, piece);
+
+    if (result)
+        return result;
+    if (offset + *count < piece->length)
+        entire -= *count % PIECE_SECTOR_BYTES;
+    if (offset % PIECE_SECTOR_BYTES != 0 || entire == 0)
+        return decrypt_sector(reader, piece, offset, count, to, waiter);
+    *count = entire;
+    result = piece_read(reader->store, piece, offset, entire, to, waiter);
+    return result ? result : piece_decrypt(piece, reader->cipher, offset, entire, to);
+}
+
 /* Checks the sector of the first byte; other sectors are checked when they are read. */
-static enum store_result check_first(const struct content_reader *reader, struct waiter *waiter)
+static enum store_result check_first(struct content_reader *reader, struct waiter *waiter)
 {
     const struct fragment *fragment = reader->fragment;
+    const struct piece *piece = fragment->piece;
+    uint32_t offset, count = 1;
+    enum store_result result;
     char first;
 
-    if (!fragment->piece)
+    if (!piece)
         return STORE_OK;
-    return piece_read(reader->store, fragment->piece,
-                      fragment->piece_offset + (uint32_t)(reader->at - fragment->start), 1, &first,
-                      waiter);
+    offset = fragment->piece_offset + (uint32_t)(reader->at - fragment->start);
+    if (!piece->seal)
+        return piece_read(reader->store, piece, offset, 1, &first, waiter);
+    result = begin_piece(reader, piece);
+    return result ? result : decrypt_sector(reader, piece, offset, &count, &first, waiter);
 }
 
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
@@ -288,7 +378,10 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
 
     if (max < left)
         count = without_part_of_sector(offset, (uint32_t)max);
-    result = piece_read(reader->store, fragment->piece, offset, count, to, waiter);
+    if (fragment->piece->seal && !reader->as_stored)
+        result = decrypt_piece(reader, fragment->piece, offset, &count, to, waiter);
+    else
+        result = piece_read(reader->store, fragment->piece, offset, count, to, waiter);
     if (result)
         return result;
     assert(count > 0 && count <= max);

@@ -1,10 +1,11 @@
 /* Runs, the bytes of blocks stored once under their own ids; and the value of a record that
  * contains one block.
  *
- *   payload  1     version (1)
+ *   payload  1     version (1; 2 if it is encrypted)
  *            v     run id; 0: the bytes are inline
  *            v     length, if there is a run
- *            bytes the inline bytes, if there is no run */
+ *            bytes the inline bytes, if there is no run
+ *            bytes what it is encrypted with, in version 2 */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,10 +13,11 @@
 #include "base/endian.h"
 #include "content/backlog.h"
 
-#define BLOCK_VERSION  1
+#define BLOCK_VERSION           1
+#define BLOCK_VERSION_ENCRYPTED 2
 
 /* For a decoded segment. */
-#define SEGMENT_MEMORY ((size_t)16 << 20)
+#define SEGMENT_MEMORY          ((size_t)16 << 20)
 
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body)
@@ -53,21 +55,25 @@ void content_block_encode(struct text *out, const struct content_block *block)
 {
     assert(block->piece_count == 0); /* content_block_from_body() creates no pieces */
     assert(block->run != 0 || block->length == block->inline_bytes.len);
-    encode_u8(out, BLOCK_VERSION);
+    encode_u8(out, block->encryption.ptr ? BLOCK_VERSION_ENCRYPTED : BLOCK_VERSION);
     encode_u64(out, block->run);
     if (block->run != 0)
         encode_u64(out, block->length);
     else
         encode_bytes(out, block->inline_bytes.ptr ? block->inline_bytes : bytes_of("", 0));
+    if (block->encryption.ptr)
+        encode_bytes(out, block->encryption);
 }
 
 bool content_block_decode(const struct record *record, struct content_block *ret_block)
 {
     struct content_block block = { .run = 0 };
     struct decoder d;
+    uint8_t version;
 
     decoder_init(&d, record->value);
-    if (decode_u8(&d) != BLOCK_VERSION || record->piece_count > 0)
+    version = decode_u8(&d);
+    if ((version != BLOCK_VERSION && version != BLOCK_VERSION_ENCRYPTED) || record->piece_count > 0)
         return false;
     block.run = decode_u64(&d);
     if (block.run != 0) {
@@ -76,6 +82,8 @@ bool content_block_decode(const struct record *record, struct content_block *ret
         block.inline_bytes = decode_bytes(&d);
         block.length = block.inline_bytes.len;
     }
+    if (version == BLOCK_VERSION_ENCRYPTED)
+        block.encryption = decode_bytes(&d);
     if (!decoder_ok(&d) || (block.run == 0 && !block.inline_bytes.ptr) ||
         (block.run != 0 && (block.length == 0 || block.length > CONTENT_BLOCK_LENGTH_MAX)))
         return false;

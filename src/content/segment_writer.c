@@ -83,6 +83,7 @@ static void add_piece(struct segment_writer *writer, const struct piece *piece)
     assert(writer->piece_count < SEGMENT_PIECES_MAX);
     writer->pieces[writer->piece_count++] = *piece;
     writer->piece_weight += 16 + piece_sectors(piece) * sizeof piece->sector_crc[0];
+    writer->piece_weight += piece->seal ? piece_seal_size(piece_sectors(piece)) : 0;
     assert(piece->length <= INT64_MAX - writer->end);
     writer->end += piece->length;
 }

@@ -7,6 +7,7 @@
 
 #include "base/endian.h"
 #include "blob/contents.h"
+#include "blob/encryption.h"
 #include "blob/tier.h"
 #include "blob/uncommitted.h"
 
@@ -182,6 +183,8 @@ enum error append_data_decide(struct decision *d, const struct append_data_param
     enum error e = check_appendable(was, E_InvalidAppendOperation);
 
     if (!e)
+        e = encryption_check(d, &was->encryption);
+    if (!e)
         e = read_totals(d, E_InvalidAppendOperation, &total);
     if (!e && p->flushes)
         e = blob_begin_change(d, &blob);
@@ -214,6 +217,8 @@ enum error flush_data_decide(struct decision *d, const struct flush_data_paramet
     struct blob blob;
     enum error e = check_appendable(was, E_InvalidFlushOperation);
 
+    if (!e)
+        e = encryption_check(d, &was->encryption);
     if (!e)
         e = read_totals(d, E_InvalidFlushOperation, &total);
     if (!e)

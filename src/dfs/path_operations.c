@@ -4,6 +4,7 @@
 #include "base/codec.h"
 #include "blob/access_control.h"
 #include "blob/create_blob.h"
+#include "blob/encryption.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
 
@@ -11,8 +12,8 @@
 
 bool path_is_directory(const struct blob *blob)
 {
-    return blob->is_directory ||
-           (blob->content.length == 0 && blob_metadata_is_directory(blob->metadata));
+    return blob->is_directory || (blob->content.length == 0 && !blob->metadata_is_encrypted &&
+                                  blob_metadata_is_directory(blob->metadata));
 }
 
 /* Adds the metadata of directories to a run. */
@@ -116,9 +117,11 @@ enum error set_path_properties_decide(struct decision *d,
                                       struct set_path_properties_result *r)
 {
     struct blob blob;
-    enum error e = blob_begin_change(d, &blob);
+    enum error e = p->has_metadata ? encryption_check(d, &blob_state(d)->blob.encryption) : OK;
 
     (void)r;
+    if (!e)
+        e = blob_begin_change(d, &blob);
     if (e)
         return e;
     path_take_properties(&blob.http, &p->http);

@@ -87,7 +87,7 @@ static enum turn find_introduction(struct http_connection *connection)
 }
 
 /* Starts an exchange with a complete header section, which is copied to last as long as the
- * exchange. */
+ * exchange. It may contain a key, so no other copy may remain. */
 static enum turn begin_request(struct http_connection *connection, struct bytes introduction,
                                struct bytes head)
 {
@@ -100,7 +100,7 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
 
     head = arena_copy(live->exchange.arena, head);
     live->exchange.introduction = arena_copy(live->exchange.arena, introduction);
-    input_use(&connection->net.input, introduction.len + scan.end);
+    input_wipe(&connection->net.input, introduction.len + scan.end);
     connection->scan = (struct head_scan){ .begin = 0 };
     connection->introduction = 0;
     refusal = head_read(live->exchange.arena, head, scan.lines, request, &minor);

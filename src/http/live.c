@@ -171,7 +171,7 @@ static struct arena *take_arena(struct http_worker *worker)
 static void give_arena(struct http_worker *worker, struct arena *arena, struct arena_mark fresh)
 {
     assert(worker->spare_count <= WORKER_SPARES);
-    if (worker->spare_count == WORKER_SPARES) {
+    if (worker->spare_count == WORKER_SPARES || arena_holds_secret(arena)) {
         arena_free(arena);
         return;
     }

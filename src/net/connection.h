@@ -88,6 +88,8 @@ struct connection {
     struct gnutls_session_int *tls; /* to read; NULL without TLS */
     struct tls *tls_of;             /* its credentials; referenced while there is a session */
     struct tls_ahead *tls_ahead;    /* set during tls_receive(), otherwise NULL */
+    struct mbuffer_st *tls_record;  /* decrypted record, not read to its end, or NULL */
+    size_t tls_record_read;         /* bytes read of it */
     struct input input;             /* to use, by the functions below */
     /* awaits a PROXY protocol header; begin() was not called yet */
     bool awaits_header;
@@ -241,6 +243,8 @@ static inline struct bytes input_bytes(const struct input *input)
 }
 /* Consumes the first bytes. */
 void input_use(struct input *input, size_t size);
+/* Consumes the first bytes, and wipes them. */
+void input_wipe(struct input *input, size_t size);
 /* Receives at most `most` bytes after those in the buffer, which must have space. Returns the
  * results of transport_receive(). */
 ssize_t input_receive(struct connection *connection, size_t most);

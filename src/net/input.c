@@ -30,6 +30,13 @@ void input_use(struct input *input, size_t size)
         input_free(input);
 }
 
+void input_wipe(struct input *input, size_t size)
+{
+    assert(size <= input->to - input->from);
+    explicit_bzero(input->buffer + input->from, size);
+    input_use(input, size);
+}
+
 /* Makes space for at least one more byte, unless the buffer has its maximum size. */
 static void make_room(struct connection *connection)
 {

@@ -119,10 +119,25 @@ bool tls_begin(struct connection *connection)
     return true;
 }
 
+/* Wipes the rest of a decrypted record, which may contain a key, and frees it. */
+static void drop_record(struct connection *connection)
+{
+    gnutls_datum_t data;
+
+    if (!connection->tls_record)
+        return;
+    gnutls_packet_get(connection->tls_record, &data, NULL);
+    explicit_bzero(data.data, data.size);
+    gnutls_packet_deinit(connection->tls_record);
+    connection->tls_record = NULL;
+    connection->tls_record_read = 0;
+}
+
 void tls_end(struct connection *connection, bool orderly)
 {
     if (orderly && connection->tls_is_up && !connection->tls_has_unsent)
         gnutls_bye(connection->tls, GNUTLS_SHUT_WR);
+    drop_record(connection);
     gnutls_deinit(connection->tls);
     connection->tls = NULL;
     tls_give(connection->tls_of);
@@ -166,15 +181,36 @@ ssize_t tls_handshake(struct connection *connection)
 
 /* ---- records ---- */
 
+/* Copies data of the current record. */
+static ssize_t copy_record(struct connection *connection, char *to, size_t size)
+{
+    gnutls_datum_t data;
+    size_t left;
+
+    gnutls_packet_get(connection->tls_record, &data, NULL);
+    left = data.size - connection->tls_record_read;
+    if (size > left)
+        size = left;
+    memcpy(to, data.data + connection->tls_record_read, size);
+    connection->tls_record_read += size;
+    if (size == left)
+        drop_record(connection);
+    return (ssize_t)size;
+}
+
 /* Receives the data of at most one record. Returns the same values as tls_receive(). */
 static ssize_t receive_record(struct connection *connection, char *to, size_t size)
 {
     ssize_t n = GNUTLS_E_AGAIN;
 
+    if (connection->tls_record)
+        return copy_record(connection, to, size);
     for (int i = 0; i < PASSED_MAX; i++) {
-        n = gnutls_record_recv(connection->tls, to, size);
+        n = gnutls_record_recv_packet(connection->tls, &connection->tls_record);
+        if (n == 0)
+            drop_record(connection);
         if (n >= 0)
-            return n;
+            return n > 0 ? copy_record(connection, to, size) : 0;
         if (n == GNUTLS_E_AGAIN)
             return waits(connection);
         if (n == GNUTLS_E_PREMATURE_TERMINATION)
@@ -210,11 +246,11 @@ static ssize_t receive_records(struct connection *connection, char *to, size_t s
             ahead.was_read = ahead.from < ahead.to;
         n = receive_record(connection, to + got, size - got);
         got += n > 0 ? (size_t)n : 0;
-    } while (n > 0 ? ahead.from < ahead.to && got < size
+    } while (n > 0 ? (ahead.from < ahead.to || connection->tls_record) && got < size
                    : n == TRANSPORT_WAITS && got == 0 && ahead.was_read && !ahead.is_all);
     assert(ahead.from == ahead.to || n == TRANSPORT_FAILED || n == 0);
     connection->tls_ahead = NULL;
-    connection->readable = !ahead.is_all || gnutls_record_check_pending(connection->tls) > 0;
+    connection->readable = !ahead.is_all || connection->tls_record;
     return got > 0 ? (ssize_t)got : n;
 }
 

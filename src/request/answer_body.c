@@ -6,6 +6,8 @@
 
 #include "base/crc.h"
 #include "base/encode.h"
+#include "http/structured_body.h"
+#include "service/customer_key.h"
 
 /* Bodies up to this size are read before the response headers are sent. */
 #define SMALL_BODY_MAX (64u << 10)
@@ -54,6 +56,26 @@ static void sum_range(struct answer *a, struct bytes range)
     }
 }
 
+/* Copies complete content into a structured body. */
+static struct bytes structured_of(struct arena *arena, struct bytes content)
+{
+    struct structured_writer writer;
+    size_t length = (size_t)structured_length(content.len), at = 0, count;
+    char *to = arena_bytes(arena, length);
+
+    structured_writer_init(&writer, content.len);
+    while (at < length) {
+        count = structured_write_frame(&writer, to + at, length - at);
+        at += count;
+        count = structured_write_room(&writer, content.len);
+        memcpy(to + at, content.ptr, count);
+        structured_write_content(&writer, bytes_of(content.ptr, count));
+        content = bytes_from(content, count);
+        at += count;
+    }
+    return bytes_of(to, length);
+}
+
 static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
 {
     return content_reader_read(flow->reader, to, max, flow_arm(flow), ret_count);
@@ -84,6 +106,8 @@ static enum state read_whole(struct flow *flow)
     a->response->body_kind = BODY_BYTES;
     a->response->body = bytes_of(flow->body_bytes, length);
     sum_range(a, a->response->body);
+    if (a->call->is_structured)
+        a->response->body = structured_of(a->arena, a->response->body);
     return RESPOND;
 }
 
@@ -108,6 +132,20 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
     return result ? BODY_FAILED : (long)count;
 }
 
+static long read_structured(struct body_source *source, uint64_t at, char *to, size_t max)
+{
+    struct structured_writer *writer = ((struct content_body *)source)->structured;
+    size_t framed = structured_write_frame(writer, to, max);
+    long count;
+
+    if (framed > 0)
+        return (long)framed;
+    count = read_while_sending(source, at, to, structured_write_room(writer, max));
+    if (count > 0)
+        structured_write_content(writer, bytes_of(to, (size_t)count));
+    return count;
+}
+
 static long is_file_ready(struct body_source *source, uint64_t at, size_t max)
 {
     struct flow *flow = ((struct content_body *)source)->flow;
@@ -125,7 +163,8 @@ static enum state read_large(struct flow *flow)
 {
     struct answer *a = &flow->work.answer;
     struct piece_file file;
-    bool may_file = !flow->fault && exchange_take_file(flow->exchange);
+    bool is_structured = a->call->is_structured;
+    bool may_file = !flow->fault && !is_structured && exchange_take_file(flow->exchange);
     bool in_file = false;
     enum store_result result;
 
@@ -142,6 +181,12 @@ static enum state read_large(struct flow *flow)
         (struct content_body){ .source = { .read = read_while_sending, .is_ready = is_file_ready },
                                .flow = flow };
     a->response->source = &flow->body.source;
+    if (is_structured) {
+        flow->body.source.read = read_structured;
+        flow->body.structured = arena_alloc(a->arena, sizeof *flow->body.structured);
+        structured_writer_init(flow->body.structured, a->content.length);
+        a->response->body_length = structured_length(a->content.length);
+    }
     if (in_file) {
         a->response->body_kind = BODY_FILE;
         a->response->fd = file.fd;
@@ -163,6 +208,8 @@ static void open_reader(struct flow *flow)
     read_view_set_access(d->before, d->access); /* a decision in the pool might block */
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
+    if (d->input->key)
+        content_reader_set_key(flow->reader, d->input->key->key);
     decision_take_snapshot(d); /* now owned by the reader */
 }
 
@@ -171,8 +218,11 @@ enum state answer_body(struct flow *flow)
     const struct answer_content *content = &flow->work.answer.content;
 
     assert(flow->state == BODY);
-    if (!content->wanted || content->length == 0 || flow->work.call.request->method == METHOD_HEAD)
+    if (!content->wanted || flow->work.call.request->method == METHOD_HEAD ||
+        (content->length == 0 && !flow->work.call.is_structured))
         return RESPOND;
+    if (content->length == 0)
+        return read_whole(flow);
     if (!flow->reader)
         open_reader(flow);
     if (flow->map_result) {

@@ -10,7 +10,8 @@ static void admit_anonymous(const struct call *call, struct identity *identity)
 {
     struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
 
-    identity->sees_public = !call->endpoint->options->no_public_access;
+    identity->sees_public = !call->endpoint->options->no_public_access &&
+                            !(account_hindrances(call->account) & ACCOUNT_IS_NOT_PUBLIC);
     if (bytes_compare(version, bytes_from_string("2019-12-12")) >= 0)
         identity->refusal = E_NoAuthenticationInformation;
     else
@@ -32,8 +33,16 @@ static void read_sas_version(struct call *call)
         call->version = call_version_is_valid(version) ? version : sv;
 }
 
+/* Returns true for credentials made with a key of the account. */
+static bool uses_key(const struct identity *identity)
+{
+    return identity->kind == IDENTITY_ACCOUNT_KEY ||
+           (identity->kind == IDENTITY_SAS && identity->sas->kind != SAS_DELEGATION);
+}
+
 /* Refuses all requests to a disabled account, whatever the caller's rights (auth invariant 3;
- * decision: 380), and requests over the account's limits, which include the bytes of the body.
+ * decision: 380), requests with a key of an account that refuses keys (decision: 1438), and
+ * requests over the account's limits, which include the bytes of the body.
  * Requests that fail authentication do not count. */
 static enum error admit_to_account(struct call *call)
 {
@@ -41,6 +50,8 @@ static enum error admit_to_account(struct call *call)
 
     if (hindrances & ACCOUNT_IS_DISABLED)
         return E_AccountIsDisabled;
+    if ((hindrances & ACCOUNT_REFUSES_KEYS) && uses_key(&call->input.identity))
+        return E_KeyBasedAuthenticationNotPermitted;
     return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
 }
 

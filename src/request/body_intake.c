@@ -4,7 +4,9 @@
 #include "base/crc.h"
 #include "base/encode.h"
 #include "base/md5.h"
+#include "http/structured_body.h"
 #include "request/request_private.h"
+#include "service/customer_key.h"
 #include "service/request_body.h"
 
 #include <assert.h>
@@ -86,19 +88,24 @@ static void assert_intake(const struct flow *flow)
 void intake_init(struct flow *flow)
 {
     struct body_intake *intake = &flow->intake;
-    uint64_t announced = flow->work.call.request->content_length;
+    uint64_t announced = flow->work.call.content_length;
     size_t hint = announced <= flow->work.call.inline_max ? (size_t)announced : 0;
 
     assert(!intake->stage && intake->received == 0);
     intake->before = arena_mark(flow->work.call.arena);
     text_init(&intake->memory, flow->work.call.arena, hint);
+    if (!flow->work.call.is_structured || flow->work.call.operation->body != BODY_STAGED)
+        return;
+    intake->structured = arena_alloc(flow->work.call.arena, sizeof *intake->structured);
+    structured_reader_init(intake->structured, flow->work.call.request->content_length,
+                           flow->work.call.content_length);
 }
 
 static void update_crc64(struct flow *flow, struct bytes data)
 {
     struct body_intake *intake = &flow->intake;
 
-    if (flow->work.call.wants_crc64)
+    if (flow->work.call.wants_crc64 && !intake->structured)
         intake->crc64 = crc64(intake->crc64, data.ptr, data.len);
 }
 
@@ -145,10 +152,11 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
     enum store_result result;
 
     if (!intake->stage) {
-        intake->stage =
-            stage_open(flow->work.call.endpoint->store, flow->work.call.request->content_length);
+        intake->stage = stage_open(flow->work.call.endpoint->store, flow->work.call.content_length);
         if (flow->work.call.wants_md5)
             stage_want_md5(intake->stage);
+        if (flow->work.call.input.key)
+            stage_encrypt(intake->stage, flow->work.call.input.key->key);
     }
     result = stage_memory(flow);
     if (!result) {
@@ -162,18 +170,13 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
     return from_stage(result);
 }
 
-enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken)
+/* Takes bytes of content. */
+static enum body_taken take_content(struct flow *flow, struct bytes data, size_t *ret_taken)
 {
     struct body_intake *intake = &flow->intake;
     const struct operation *operation = flow->work.call.operation;
     bool keeps = operation->body != BODY_IGNORED;
 
-    assert_intake(flow);
-    *ret_taken = 0;
-    if (operation->body == BODY_REFUSED && data.len > 0) {
-        intake->failure = body_fail_length(&flow->work.call);
-        return BODY_NOT_TAKEN;
-    }
     if (keeps && data.len > operation->body_max - intake->received)
         return BODY_TOO_LARGE;
     if (operation->body == BODY_STAGED &&
@@ -186,6 +189,58 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
     }
     *ret_taken = data.len;
     return BODY_TAKEN;
+}
+
+static enum error fail_structured(struct call *call, const struct structured_reader *reader,
+                                  enum structured_result result)
+{
+    if (result == STRUCTURED_MISMATCH)
+        return call_fail_sum(call, E_Crc64Mismatch, &reader->given, &reader->computed,
+                             sizeof reader->given);
+    return call_fail(call, E_InvalidInput, "The structured body is malformed or incomplete.");
+}
+
+/* Takes the content of a structured body, and verifies the rest. */
+static enum body_taken take_structured(struct flow *flow, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &flow->intake;
+    struct structured_reader *reader = intake->structured;
+
+    for (;;) {
+        struct bytes rest = bytes_from(data, *ret_taken);
+        size_t used = 0, count = 0;
+        enum structured_result result = structured_read_frame(reader, rest, &used);
+        enum body_taken taken;
+
+        *ret_taken += used;
+        if (result) {
+            intake->failure = fail_structured(&flow->work.call, reader, result);
+            return BODY_NOT_TAKEN;
+        }
+        rest = bytes_from(rest, used);
+        rest.len = structured_content_of(reader, rest.len);
+        if (rest.len == 0)
+            return BODY_TAKEN;
+        taken = take_content(flow, rest, &count);
+        structured_read_content(reader, bytes_of(rest.ptr, count));
+        *ret_taken += count;
+        if (taken != BODY_TAKEN)
+            return taken;
+    }
+}
+
+enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &flow->intake;
+
+    assert_intake(flow);
+    *ret_taken = 0;
+    if (flow->work.call.operation->body == BODY_REFUSED && data.len > 0) {
+        intake->failure = body_fail_length(&flow->work.call);
+        return BODY_NOT_TAKEN;
+    }
+    return intake->structured ? take_structured(flow, data, ret_taken)
+                              : take_content(flow, data, ret_taken);
 }
 
 enum store_result intake_finish(struct flow *flow)
@@ -212,7 +267,7 @@ enum store_result intake_finish(struct flow *flow)
     assert_intake(flow);
     assert(intake->stage || intake->memory.len == intake->received);
     body->length = intake->received;
-    body->crc64 = intake->crc64;
+    body->crc64 = intake->structured ? intake->structured->content_crc : intake->crc64;
     return STORE_OK;
 }
 
@@ -238,6 +293,8 @@ enum error intake_check_sums(struct flow *flow)
     if (flow->work.call.operation->body == BODY_REFUSED ||
         flow->work.call.operation->body == BODY_IGNORED)
         return OK; /* the body was not kept, so there is nothing to verify */
+    if (flow->intake.structured && !structured_is_complete(flow->intake.structured))
+        return fail_structured(&flow->work.call, flow->intake.structured, STRUCTURED_MALFORMED);
     if (md5.ptr && !flow->work.call.ignores_md5) {
         if (!decode_sum(flow->work.call.arena, md5, sizeof body->md5, &sum))
             return E_InvalidMd5;

@@ -5,6 +5,7 @@
 #include "base/episode.h"
 #include "base/sleeper.h"
 #include "request/request_private.h"
+#include "service/customer_key.h"
 #include "service/other_cells.h"
 
 #include <assert.h>
@@ -76,6 +77,8 @@ static void open_stage(struct filling *f)
     *g->stage = f->stage;
     if (g->call->wants_md5)
         stage_want_md5(f->stage);
+    if (g->call->input.key)
+        stage_encrypt(f->stage, g->call->input.key->key);
 }
 
 static enum error take(struct filling *f, struct bytes data)

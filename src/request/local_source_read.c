@@ -30,6 +30,7 @@ static struct source_read *begin(const struct endpoint *endpoint, struct arena *
     };
     prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
     inner->decision.access = STORE_MAY_BLOCK;
+    inner->call.input.key = asked->key;
     return inner;
 }
 

@@ -25,6 +25,7 @@ struct source_read_request {
      * another account, the credentials in query and headers are used. */
     const struct identity *identity;
     struct bytes account;
+    const struct customer_key *key; /* of the source; NULL if none was sent */
 };
 
 /* Allocated in the caller's arena. */

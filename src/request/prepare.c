@@ -167,7 +167,7 @@ static enum error permit_unseen(struct call *call, enum error found)
 static enum error check_body(struct call *call)
 {
     const struct operation *row = call->operation;
-    uint64_t length = call->request->content_length;
+    uint64_t length = call->content_length;
 
     if (length == HTTP_LENGTH_UNKNOWN || row->body == BODY_IGNORED)
         return OK;
@@ -192,7 +192,8 @@ static enum error find_operation(struct call *call)
         return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
     if (call->secondary && call->operation->rights.effect == WRITES)
         return E_WriteNotAllowed;
-    return check_body(call);
+    e = body_read_structured(call);
+    return e ? e : check_body(call);
 }
 
 /* Initializes the parameters, and calls the operation's check of the headers. */

@@ -93,8 +93,9 @@ struct body_intake {
     struct stage *stage;
     uint64_t received;
     uint64_t crc64;
-    bool is_hashed;     /* by body_hash() */
-    enum error failure; /* set with BODY_NOT_TAKEN */
+    struct structured_reader *structured; /* NULL unless the body is structured */
+    bool is_hashed;                       /* by body_hash() */
+    enum error failure;                   /* set with BODY_NOT_TAKEN */
 };
 
 /* ---- state of an exchange: exchange.c ---- */
@@ -146,6 +147,7 @@ typedef enum state state_fn(struct flow *flow);
 struct content_body {
     struct body_source source;
     struct flow *flow;
+    struct structured_writer *structured; /* NULL unless the body is structured */
 };
 
 /* Response body with a fault: sent slowly or not to its end. */
@@ -271,7 +273,8 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
 enum store_result intake_finish(struct flow *flow);
 /* Hashes the bodies that wait. Called as http_application.round. */
 void body_hash_round(void);
-/* Verifies Content-MD5 and x-ms-content-crc64 of the request against the received body. */
+/* Verifies Content-MD5 and x-ms-content-crc64 of the request against the received content, and that
+ * a structured body is complete. */
 enum error intake_check_sums(struct flow *flow);
 
 /* ---- after the body: gather.c ---- */

@@ -236,6 +236,19 @@ static void read_cors(void *context, const char *name, const struct json_member 
 
 /* ---- accounts ---- */
 
+static void read_settings(void *context, const char *name, const struct json_member *member)
+{
+    struct seeding *s = context;
+
+    s->at = member->at;
+    if (member->kind != JSON_OBJECT)
+        seed_fail(s, "%s requires an object", name);
+    else if (!s->account.ptr)
+        seed_fail(s, "there are several accounts: put it below one of them in \"accounts\"");
+    else
+        seed_settings(s, member->text);
+}
+
 static void read_key(void *context, const char *name, const struct json_member *member)
 {
     (void)read_text(context, name, member); /* read before by add_account() */
@@ -251,10 +264,11 @@ static void read_kind(void *context, const char *name, const struct json_member 
 }
 
 static const struct json_row account_rows[] = {
-    { "key1", read_key },      { "key2", read_key },
-    { "cors", read_cors },     { "containers", read_containers },
-    { "queues", read_queues }, { "tables", read_tables },
-    { "shares", read_shares }, { "hierarchical", read_kind },
+    { "key1", read_key },          { "key2", read_key },
+    { "cors", read_cors },         { "containers", read_containers },
+    { "queues", read_queues },     { "tables", read_tables },
+    { "shares", read_shares },     { "hierarchical", read_kind },
+    { "settings", read_settings },
 };
 
 static void add_account(struct seeding *s, const struct json_member *named)
@@ -296,6 +310,7 @@ static void read_accounts(void *context, const char *name, const struct json_mem
 static const struct json_row file_rows[] = {
     { "accounts", read_accounts }, { "cors", read_cors },     { "containers", read_containers },
     { "queues", read_queues },     { "tables", read_tables }, { "shares", read_shares },
+    { "settings", read_settings },
 };
 
 void seed_file(struct seeding *s)

@@ -72,6 +72,9 @@ void seed_cors(struct seeding *s, struct bytes service, struct bytes rules);
 void seed_account(struct seeding *s, struct bytes name, const struct bytes *keys, size_t count,
                   bool hierarchical);
 
+/* Sets settings of the account (seed_settings.c). object: JSON */
+void seed_settings(struct seeding *s, struct bytes object);
+
 /* ---- seed_upload.c ---- */
 
 /* Uploads all files below a directory to a container or share. In a dry run, only checks that the

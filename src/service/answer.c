@@ -2,6 +2,7 @@
 #include "service/answer.h"
 
 #include "base/clock.h"
+#include "base/encode.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -169,4 +170,10 @@ void answer_copy(struct answer *a, const struct copy_state *copy)
         answer_date(a, "x-ms-copy-completion-time", copy->completed);
     if (copy->description.len > 0)
         answer_header(a, "x-ms-copy-status-description", copy->description);
+}
+
+void answer_key_hash(struct answer *a, const uint8_t hash[KEY_HASH_SIZE])
+{
+    answer_header(a, "x-ms-encryption-key-sha256",
+                  base64_encode(a->arena, bytes_of(hash, KEY_HASH_SIZE)));
 }

@@ -50,8 +50,14 @@ struct call {
     struct pool_owner gathers_for; /* set by check() if the operation gathers */
     bool checks_source;            /* set by check() if a checksum of the copy source was sent */
     bool ignores_md5;              /* set by check(): do not verify Content-MD5. decision: 16 */
-    uint32_t inline_max;           /* larger bodies are staged; check() may lower it */
-    bool is_for_cell; /* the response to a list is a page for the root cell (cell_page.h) */
+    bool has_source_key;           /* set by check(): it has read the key of the copy source */
+    bool is_structured; /* the body of the request, or of the response to a read, is a structured
+                           body (http/structured_body.h) */
+    /* length of the content in the request body; HTTP_LENGTH_UNKNOWN if it is chunked and not
+     * structured */
+    uint64_t content_length;
+    uint32_t inline_max; /* larger bodies are staged; check() may lower it */
+    bool is_for_cell;    /* the response to a list is a page for the root cell (cell_page.h) */
     uint64_t rehydrates_ticks; /* time to rehydrate an archived blob */
     struct gate_request gate;
 };

@@ -27,6 +27,7 @@
 #include "service/problem.h"
 #include "service/waiting.h"
 
+struct customer_key;
 struct operation;
 struct service;
 
@@ -55,9 +56,10 @@ struct input {
     struct demands demands; /* in addition to the row's rights; set by check() */
     const struct resource *resource;
     struct conditions conditions;
-    const struct guid *lease_id; /* NULL if not sent */
-    uint32_t timeout_s;          /* timeout requested by the client; 0 if none */
-    bool is_source;              /* source of a copy, whose content is read after its properties */
+    const struct guid *lease_id;    /* NULL if not sent */
+    const struct customer_key *key; /* of the blob (customer_key.h); NULL if not sent */
+    uint32_t timeout_s;             /* timeout requested by the client; 0 if none */
+    bool is_source; /* source of a copy, whose content is read after its properties */
     /* of a source: a container that does not exist here may be in another cell */
     bool may_be_elsewhere;
     bool is_before_append_blobs; /* the request's version predates append blobs */

@@ -1,6 +1,8 @@
 /* Finds rows in operation tables and executes them. */
 #include "service/operation.h"
 
+#include "service/request_body.h"
+
 #include <assert.h>
 
 #include "service/placement_move.h"
@@ -173,6 +175,7 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
         answer_string(a, "Cache-Control", "no-cache");
     if (a->error)
         return; /* the operation rendered its own error body */
+    answer_structured(a);
     assert(status_is_promised(operation, a->response->status));
 }
 

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 
 #include "base/encode.h"
-#include "service/answer.h"
+#include "http/structured_body.h"
+#include "service/operation.h"
 
 enum error body_check_size(struct call *call, const struct size_limit *limits, uint64_t length)
 {
@@ -34,6 +35,53 @@ enum error body_check_block(struct call *call, const struct size_limit *limits)
                                 bytes_from_string("0"));
     return body_check_size(call, limits, length);
 }
+
+/* ---- structured bodies. rest: Structured-Body-Format ---- */
+
+static const char structured_name[] = "x-ms-structured-body";
+static const char structured_length_name[] = "x-ms-structured-content-length";
+
+static enum error refuse_structured(struct call *call, const char *name, struct bytes value)
+{
+    return call->loose ? OK : call_fail_header(call, E_UnsupportedHeader, name, value);
+}
+
+enum error body_read_structured(struct call *call)
+{
+    const struct operation *row = call->operation;
+    struct bytes type = call_header(call, structured_name);
+    struct bytes length = call_header(call, structured_length_name);
+    bool uploads = row->body == BODY_STAGED;
+    bool downloads = call->method == METHOD_GET && row->ok[1] == 206;
+
+    if ((!type.ptr && !length.ptr) || call->website)
+        return OK;
+    if (type.ptr && !uploads && !downloads)
+        return refuse_structured(call, structured_name, type);
+    if (length.ptr && (!uploads || !type.ptr))
+        return refuse_structured(call, structured_length_name, length);
+    if (!bytes_is_nocase(type, STRUCTURED_BODY_TYPE))
+        return call_fail_header(call, E_InvalidHeaderValue, structured_name, type);
+    call->is_structured = true;
+    if (downloads)
+        return OK;
+    if (!length.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, structured_length_name, length);
+    if (!bytes_parse_u64(length, INT64_MAX, &call->content_length))
+        return call_fail_header(call, E_InvalidHeaderValue, structured_length_name, length);
+    return OK;
+}
+
+void answer_structured(struct answer *a)
+{
+    if (!a->call->is_structured || a->response->status >= 300)
+        return;
+    answer_string(a, structured_name, STRUCTURED_BODY_TYPE);
+    if (a->content.wanted)
+        answer_u64(a, structured_length_name, a->content.length);
+}
+
+/* ---- checksums ---- */
 
 enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums)
 {

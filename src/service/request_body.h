@@ -31,6 +31,14 @@ enum error body_fail_length(struct call *call);
  * returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge */
 enum error body_check_block(struct call *call, const struct size_limit *limits);
 
+/* Reads x-ms-structured-body and x-ms-structured-content-length into is_structured and
+ * content_length. Operations that write data, and reads of content, accept structured bodies;
+ * others refuse these headers.
+ * returns OK, E_UnsupportedHeader, E_InvalidHeaderValue, E_MissingRequiredHeader */
+enum error body_read_structured(struct call *call);
+/* Adds the headers of a structured body to a successful response. */
+void answer_structured(struct answer *a);
+
 /* Reads which checksums of the body to return. Refuses requests with both checksums.
  * request/body_intake.c verifies them once the body is complete.
  * E_BothCrc64AndMd5HeaderPresent */

@@ -159,7 +159,7 @@ static enum nt_status find_session(struct smb_request *request)
         session->has_sealed = true;
     /* When the client then logs on again, the SESSION_SETUP response gives the reason. decision:
      * 380 */
-    if (session->state == SESSION_VALID && account_is_disabled(session->of))
+    if (session->state == SESSION_VALID && account_refuses_keys(session->of))
         session_end(session);
     return session->state == SESSION_VALID || request->row->needs == NEEDS_NOTHING
                ? STATUS_SUCCESS

@@ -60,13 +60,15 @@ static void failed(struct smb_connection *connection)
     log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(connection->peer));
 }
 
-/* Returns whether an authenticated client may use the connection. decision: 364, 380 */
+/* Returns whether an authenticated client may use the connection. decision: 364, 380, 1438 */
 static enum nt_status check_account(const struct smb_connection *connection,
                                     const struct account *account)
 {
     if (connection->host->is_forwarded && account_is_confined(account))
         return STATUS_ACCESS_DENIED;
-    return account_is_disabled(account) ? STATUS_ACCOUNT_DISABLED : STATUS_SUCCESS;
+    if (account_is_disabled(account))
+        return STATUS_ACCOUNT_DISABLED;
+    return account_refuses_keys(account) ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
 }
 
 enum nt_status session_setup_step(struct smb_request *request, struct spnego **logon,

@@ -3,6 +3,13 @@
 
 #include "source/cell_source.h"
 
+/* This server sends a customer's key to no other machine. decision: 1422 */
+static enum error refuse_key(struct gathering *g)
+{
+    return call_fail(g->call, E_NotImplemented,
+                     "The key of a copy source is supported for sources on this server only.");
+}
+
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)
 {
@@ -11,8 +18,10 @@ enum error source_open(struct gathering *g, const struct copy_source *source,
 
     *ret_open = (struct open_source){ .inner = NULL };
     if (!endpoint)
-        return remote_open(g, source, ret_open);
+        return source->key ? refuse_key(g) : remote_open(g, source, ret_open);
     e = own_open(g, endpoint, source, 0, ret_open);
+    if (e == E_MisdirectedRequest && source->key)
+        return refuse_key(g);
     return e == E_MisdirectedRequest ? cell_open(g, endpoint, source, ret_open) : e;
 }
 

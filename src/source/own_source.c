@@ -2,6 +2,7 @@
 #include "source/open_source.h"
 
 #include "base/url.h"
+#include "service/customer_key.h"
 #include "service/deciding.h"
 
 /* ---- errors ---- */
@@ -162,12 +163,14 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                      .not_public = source->reads_tags },
         .identity = by_key ? &input->identity : NULL,
         .account = input->account,
+        .key = source->key,
     };
     enum error e = read_head(g, endpoint, &asked, open);
 
     if (!open->inner)
         return e;
     open->is_own = true;
+    open->key = source->key;
     open->account = source_read_account(open->inner);
     open->by_key = by_key && bytes_equal(open->account, input->account);
     if (!e && !endpoint->service->source)
@@ -202,6 +205,8 @@ void own_begin(struct gathering *g, struct open_source *open)
 {
     open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
                                        &open->facts.content, open->offset, open->length);
+    if (open->key)
+        content_reader_set_key(open->reader, open->key->key);
     open->snapshot = NULL;
 }
 

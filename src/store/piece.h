@@ -18,6 +18,9 @@ struct stage *stage_open(struct store *store, uint64_t length_hint);
 /* Requests the MD5 of all bytes. Called before the first stage_write(). A thread of the store
  * computes it during the writes, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
+/* Encrypts the pieces with a copy of the key. The MD5 is that of the bytes as written to the stage.
+ * Called before the first stage_write(). The store wipes the copy. */
+void stage_encrypt(struct stage *stage, const uint8_t key[DATA_KEY_SIZE]);
 /* Ends a piece after `bytes` more bytes (1 or more); the bytes after them start a new piece. May
  * be called again once they are written. Used at block boundaries when blocks are copied. */
 void stage_cut(struct stage *stage, uint64_t bytes);
@@ -45,14 +48,24 @@ void stage_close(struct stage *stage);
 
 /* ---- reading pieces ---- */
 
-/* Reads `length` bytes at `offset` of the piece into `to`; reads entire sectors and verifies their
- * CRCs. The snapshot that returned the piece must still be open. If waiter is NULL, the call waits
- * for the disk.
+/* Reads `length` bytes at `offset` of the piece, as stored, into `to`; reads entire sectors and
+ * verifies their CRCs. The snapshot that returned the piece must still be open. If waiter is NULL,
+ * the call waits for the disk.
  *
  * Returns STORE_OK, STORE_CORRUPT, STORE_IO
  *         STORE_WAIT  not in memory; it is being read, call again when woken */
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
+
+/* Decrypts sectors that piece_read() has read into `to`: entire ones from `offset`, a multiple of
+ * PIECE_SECTOR_BYTES, on; cipher: made with the piece's salt.
+ *
+ * Returns STORE_OK; STORE_CORRUPT if the key is another one, or the bytes have changed (logged) */
+enum store_result piece_decrypt(const struct piece *piece, struct data_cipher *cipher,
+                                uint32_t offset, uint32_t length, void *to);
+
+/* Returns a copy of the piece whose checksums and seal are in the arena. */
+struct piece piece_copy(struct arena *arena, const struct piece *piece);
 
 /* Location of verified bytes. The descriptor belongs to the store, which keeps few open; a caller
  * that needs it for longer duplicates it. */

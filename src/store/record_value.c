@@ -11,16 +11,30 @@
 /* Maximum size of a piece without its CRCs. */
 #define PIECE_HEAD_MAX  (5 + 5 + 10)
 
+/* Writes whether a piece is encrypted, and its seal. */
+static void encode_seal(struct text *out, const struct piece *piece)
+{
+    encode_u8(out, piece->seal != NULL);
+    if (piece->seal)
+        encode_fixed(out, piece->seal, piece_seal_size(piece_sectors(piece)));
+}
+
 struct bytes record_value_encode(struct arena *arena, struct bytes payload,
                                  const struct piece *pieces, size_t piece_count)
 {
     size_t capacity = 1 + VARINT_BYTES_MAX + payload.len;
+    bool encrypted = false;
     struct text out;
 
-    for (size_t i = 0; i < piece_count; i++)
-        capacity += PIECE_HEAD_MAX + piece_sectors(&pieces[i]) * sizeof(uint32_t);
+    for (size_t i = 0; i < piece_count; i++) {
+        uint32_t sectors = piece_sectors(&pieces[i]);
+
+        capacity += PIECE_HEAD_MAX + sectors * sizeof(uint32_t) + 1;
+        capacity += pieces[i].seal ? piece_seal_size(sectors) : 0;
+        encrypted = encrypted || pieces[i].seal;
+    }
     text_init(&out, arena, capacity);
-    encode_u8(&out, RECORD_VALUE_VERSION);
+    encode_u8(&out, encrypted ? RECORD_VALUE_VERSION_ENCRYPTED : RECORD_VALUE_VERSION);
     encode_u64(&out, piece_count);
     for (size_t i = 0; i < piece_count; i++) {
         const struct piece *piece = &pieces[i];
@@ -35,13 +49,34 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
             le32_put(crc, piece->sector_crc[s]);
             encode_fixed(&out, crc, sizeof crc);
         }
+        if (encrypted)
+            encode_seal(&out, piece);
     }
     text_add(&out, payload);
     assert(out.len <= capacity);
     return text_bytes(&out);
 }
 
-static bool read_piece(struct decoder *from, struct arena *arena, struct piece *ret_piece)
+static bool read_seal(struct decoder *from, struct arena *arena, struct piece *piece)
+{
+    uint32_t sectors = piece_sectors(piece);
+    uint8_t is_encrypted = decode_u8(from);
+    struct piece_seal *seal;
+
+    if (from->bad || is_encrypted > 1)
+        return false;
+    if (is_encrypted == 0)
+        return true;
+    if ((size_t)(from->end - from->at) < piece_seal_size(sectors))
+        return false;
+    seal = arena_alloc(arena, piece_seal_size(sectors));
+    decode_fixed(from, seal, piece_seal_size(sectors));
+    piece->seal = seal;
+    return true;
+}
+
+static bool read_piece(struct decoder *from, struct arena *arena, bool may_be_encrypted,
+                       struct piece *ret_piece)
 {
     uint64_t extent = decode_u64(from);
     uint64_t length = decode_u64(from);
@@ -65,7 +100,7 @@ static bool read_piece(struct decoder *from, struct arena *arena, struct piece *
         crc[s] = le32_get(bytes);
     }
     ret_piece->sector_crc = crc;
-    return true;
+    return !may_be_encrypted || read_seal(from, arena, ret_piece);
 }
 
 enum store_result record_value_decode(struct bytes value, struct arena *arena,
@@ -75,9 +110,11 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
     struct piece *pieces = NULL;
     struct decoder from;
     uint64_t count;
+    uint8_t version;
 
     decoder_init(&from, value);
-    if (decode_u8(&from) != RECORD_VALUE_VERSION)
+    version = decode_u8(&from);
+    if (version != RECORD_VALUE_VERSION && version != RECORD_VALUE_VERSION_ENCRYPTED)
         return STORE_CORRUPT;
     count = decode_u64(&from);
     /* A corrupt count must not allocate memory for more pieces than the value has space for. */
@@ -86,7 +123,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
     if (count > 0)
         pieces = arena_array(arena, count, sizeof *pieces);
     for (uint64_t i = 0; i < count; i++)
-        if (!read_piece(&from, arena, &pieces[i]))
+        if (!read_piece(&from, arena, version == RECORD_VALUE_VERSION_ENCRYPTED, &pieces[i]))
             return STORE_CORRUPT;
     assert(from.at <= from.end);
     *ret_payload = bytes_of(from.at, (size_t)(from.end - from.at));

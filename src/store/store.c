@@ -5,6 +5,7 @@
 
 #include "base/sleeper.h"
 #include "store/record_key.h"
+#include "base/log.h"
 
 const char *store_result_text(enum store_result result)
 {
@@ -278,6 +279,24 @@ void stage_want_md5(struct stage *stage)
     md5_stream_init(&stage->md5);
 }
 
+void stage_encrypt(struct stage *stage, const uint8_t key[DATA_KEY_SIZE])
+{
+    assert(stage->taken == 0 && !stage->encrypts);
+    stage->encrypts = true;
+    memcpy(stage->key, key, DATA_KEY_SIZE);
+}
+
+struct piece_seal *piece_seal_new(const struct stage *stage, uint32_t sectors,
+                                  struct data_cipher **ret_cipher)
+{
+    struct piece_seal *seal = xcalloc(1, piece_seal_size(sectors));
+
+    assert(stage->encrypts);
+    data_salt_new(seal->salt);
+    *ret_cipher = data_cipher_new(stage->key, seal->salt);
+    return seal;
+}
+
 void stage_cut(struct stage *stage, uint64_t bytes)
 {
     assert(bytes > 0 && stage->cut <= stage->taken);
@@ -343,12 +362,48 @@ enum store_result piece_read(struct store *store, const struct piece *piece, uin
     return result;
 }
 
+enum store_result piece_decrypt(const struct piece *piece, struct data_cipher *cipher,
+                                uint32_t offset, uint32_t length, void *to)
+{
+    char *at = to;
+
+    assert(piece->seal && offset % PIECE_SECTOR_BYTES == 0 && length <= piece->length - offset);
+    assert(length % PIECE_SECTOR_BYTES == 0 || offset + length == piece->length);
+    for (uint32_t done = 0; done < length; done += PIECE_SECTOR_BYTES) {
+        uint32_t sector = (offset + done) / PIECE_SECTOR_BYTES, left = length - done;
+
+        if (data_cipher_open(cipher, sector, at + done,
+                             left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES,
+                             piece->seal->tags[sector]))
+            continue;
+        log_line(LOG_ERROR,
+                 "store: bytes in extent %08x, piece at %llu, sector %u, cannot be decrypted",
+                 piece->extent, (unsigned long long)piece->offset, sector);
+        return STORE_CORRUPT;
+    }
+    return STORE_OK;
+}
+
+struct piece piece_copy(struct arena *arena, const struct piece *piece)
+{
+    uint32_t sectors = piece_sectors(piece);
+    size_t crc_size = sectors * sizeof piece->sector_crc[0];
+    struct piece copy = *piece;
+
+    copy.sector_crc = memcpy(arena_alloc(arena, crc_size), piece->sector_crc, crc_size);
+    if (piece->seal)
+        copy.seal = memcpy(arena_alloc(arena, piece_seal_size(sectors)), piece->seal,
+                           piece_seal_size(sectors));
+    return copy;
+}
+
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter)
 {
     enum store_result result = STORE_NOT_FOUND;
 
     assert(offset <= piece->length && length <= piece->length - offset);
+    assert(!piece->seal); /* what is in the file is not what a client may see */
     if (store->operations->piece_check)
         result = store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
     assert(result != STORE_WAIT || waiter);

@@ -44,6 +44,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/data_cipher.h"
 #include "base/ids.h"
 #include "base/waiter.h"
 
@@ -98,18 +99,36 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 #define PIECE_SECTOR_BYTES (64u << 10)
 #define PIECE_SECTORS_MAX  (PIECE_MAX_BYTES / PIECE_SECTOR_BYTES)
 
+/* Of an encrypted piece. Its sectors are encrypted with a cipher of this salt, each under its own
+ * number (base/data_cipher.h); whose key it is, the record's owner knows. */
+struct piece_seal {
+    uint8_t salt[DATA_SALT_SIZE];
+    uint8_t tags[][DATA_TAG_SIZE]; /* one per sector */
+};
+
 /* (extent, offset) identifies a piece. Code outside the engine may only test two pieces for
  * equality and adjacency. */
 struct piece {
     uint32_t extent;
     uint32_t length; /* 1..PIECE_MAX_BYTES */
     uint64_t offset;
-    /* One CRC-32C per sector of PIECE_SECTOR_BYTES; the last sector may be short. */
+    /* One CRC-32C per sector of PIECE_SECTOR_BYTES, of the stored bytes; the last sector may be
+     * short. */
     const uint32_t *sector_crc;
+    const struct piece_seal *seal; /* NULL: not encrypted */
 };
+static inline uint32_t piece_sectors_of(uint32_t length)
+{
+    return (length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
+}
 static inline uint32_t piece_sectors(const struct piece *piece)
 {
-    return (piece->length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
+    return piece_sectors_of(piece->length);
+}
+/* Returns the size of the seal of a piece with so many sectors. */
+static inline size_t piece_seal_size(uint32_t sectors)
+{
+    return sizeof(struct piece_seal) + (size_t)sectors * DATA_TAG_SIZE;
 }
 
 /* ---- opening ---- */

@@ -57,6 +57,8 @@ struct stage {
     uint64_t taken;        /* bytes taken by calls of stage_write() that have returned */
     uint64_t cut_begin;    /* offset of the last cut, where a piece starts */
     uint64_t cut;          /* offset at which that piece ends; no effect if not above `taken` */
+    bool encrypts;
+    uint8_t key[DATA_KEY_SIZE]; /* if encrypts; wiped when the stage is freed */
 };
 
 /* SCAN_AHEAD returns STORE_WAIT instead of stepping over many deleted keys. */
@@ -219,5 +221,8 @@ bool changes_have_pieces(const struct changes *changes);
 enum store_result commit_pieces(const struct commit_part *parts, size_t count,
                                 const struct piece_change **ret_pieces, size_t *ret_count);
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);
+/* Returns a new seal for a piece of at most `sectors` sectors, from malloc(), and its cipher. */
+struct piece_seal *piece_seal_new(const struct stage *stage, uint32_t sectors,
+                                  struct data_cipher **ret_cipher);
 
 #endif

@@ -202,7 +202,7 @@ test('what is refused, and that nothing came of it', async (t) => {
         [['add', 'al-pha'], /\(InvalidAccountName\)/],
         [['show', 'beta'], /The account beta does not exist\. \(AccountNotFound\)/],
         [['disable', 'beta'], /\(AccountNotFound\)/],
-        [['set', 'alpha'], /requires a state, a key or a limit/],
+        [['set', 'alpha'], /requires a state, a key, a limit or a setting/],
         [['set', 'alpha', '--state', 'asleep'], /The state must be enabled or disabled/],
         [['rotate-key', 'alpha', '3'], /The key must be 1 or 2/],
         [['rotate-key', 'beta', '1'], /\(AccountNotFound\)/],

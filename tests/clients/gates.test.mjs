@@ -177,6 +177,7 @@ const GATES = [
     ['service/listing_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "no longer return the URL"', queue('GET', '/?comp=list'), not(element('Url'))],
     ['request/prepare.c', '2015-02-21', 'rest: List-Blobs "FeatureVersionMismatch"', LIST(), not(code('FeatureVersionMismatch'))],
     ['request/prepare.c', '2015-02-21', 'rest: Blob-Service-Error-Codes "requires at least version 2015-02-21"', blob('GET', '/box/sealed'), not(code('FeatureVersionMismatch'))],
+    ['service/customer_key.c', '2019-02-02', 'rest: Version-2019-02-02 "Customer-Provided Key"', 'clients/customer-keys.test.mjs'],
     ['service/request_body.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', PUT_BLOCK(), header('x-ms-content-crc64')],
     ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
     ['blob/rest/blob_operations.c', '2020-06-12', 'recorded', 'clients/dfs-versions.test.mjs'],

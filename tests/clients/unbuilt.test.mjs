@@ -62,3 +62,19 @@ test('what an operation that is built cannot do is refused, and not forgotten', 
         { Accept: 'application/vnd.apache.arrow.stream' }), 501, 'NotImplemented');
     assert.equal((await blob.getProperties()).etag, etag);
 });
+
+test('operations of previews are unknown: clients go on without sessions and layouts', async (t) => {
+    // decision: 1439
+    const { container } = await newBlob(t);
+    const body = '<CreateSessionRequest><AuthenticationType>HMAC</AuthenticationType></CreateSessionRequest>';
+    await rawRefused(raw('POST', `/${container.containerName}?restype=container&comp=session`, {}, body), 400, 'InvalidQueryParameterValue');
+    await rawRefused(raw('GET', `/${container.containerName}/blob?comp=layout`), 400, 'InvalidQueryParameterValue');
+});
+
+test('a client that prefers Apache Arrow gets XML', async (t) => {
+    // decision: 24
+    const { container } = await newBlob(t);
+    const { value } = await container.listBlobsFlat({ responseFormat: 'Arrow' }).byPage().next();
+    assert.deepEqual(value.segment.blobItems.map(({ name }) => name), ['blob']);
+    assert.match(value._response.headers.get('content-type'), /^application\/xml/);
+});

@@ -227,6 +227,17 @@ test('an operator creates accounts, rotates their keys and disables them; other 
     await fill(operator, { requests: '' });
     await press(operator, 'Set', 'dialog');
     await operator.waitForFunction(() => !document.querySelector('table').innerText.includes('requests/s') && document.querySelector('table').innerText.includes('100 MiB'));
+    await operator.locator('button[aria-label="Settings of photos"]').click();
+    await operator.waitForSelector('dialog input[name="versioning"]');
+    await fill(operator, { blobRetentionDays: '7' });
+    await operator.locator('dialog input[name="versioning"]').click();
+    await isAccessible(operator);
+    await press(operator, 'Set', 'dialog');
+    await operator.waitForFunction(() => !document.querySelector('dialog'));
+    await operator.locator('button[aria-label="Settings of photos"]').click();
+    await operator.waitForSelector('dialog input[name="versioning"]');
+    assert.deepEqual(await operator.evaluate(() => [document.querySelector('input[name="versioning"]').checked, document.querySelector('input[name="blobRetentionDays"]').value]), [true, '7']);
+    await press(operator, 'Cancel', 'dialog');
     await operator.locator('button[aria-label="Disable photos"]').click();
     await sees(operator, 'disabled', 'table');
     assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: second })).status, 403);

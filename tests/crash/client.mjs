@@ -17,15 +17,17 @@ export class Client {
         this.#service = service;
     }
 
-    /** One request and its answer; throws when the server goes away. */
-    async ask(method, target, { headers = [], body = Buffer.alloc(0), offsetMs = 0 } = {}) {
+    /** One request and its answer; throws when the server goes away. unsigned: it has another authorization */
+    async ask(method, target, { headers = [], body = Buffer.alloc(0), offsetMs = 0, unsigned = false } = {}) {
         const port = this.#server.ports[this.#service];
-        this.#connection ??= await Connection.open(this.#server.host, port);
-        return this.#connection.exchange(sign({
+        const request = {
             method, target: `/${this.#server.account}${target}`,
             headers: [['Host', `${this.#server.host}:${port}`],
                 ...(method === 'GET' || method === 'HEAD' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
-        }, { offsetMs, service: this.#service }), body);
+        };
+
+        this.#connection ??= await Connection.open(this.#server.host, port, this.#server.secure);
+        return this.#connection.exchange(unsigned ? request : sign(request, { offsetMs, service: this.#service }), body);
     }
 
     /** The URL of a blob, with a signature that reads it. */

@@ -2,13 +2,17 @@
 
 import { Client, gateHeader, Unexpected } from './client.mjs';
 import { digest } from './model.mjs';
+import { byUser, USER } from './path_users.mjs';
 
 const CHANGED = [200, 201, 202];
 const PAGE = 7;
 const base64 = (text) => Buffer.from(text).toString('base64');
 const properties = (value) => ['x-ms-properties', `value=${base64(value)}`];
 const encoded = (path) => path.split('/').map(encodeURIComponent).join('/');
-const list = (readers) => `user:${readers}:r-x`;
+const list = (readers) => `user:${USER}:rwx,user:${readers}:r-x`;
+const OPEN = `user:${USER}:rwx`;
+/* Of a directory: what is created in it has an entry of the user, too. */
+const DEFAULTS = `,default:user::rwx,default:user:${USER}:rwx,default:group::r-x,default:other::---`;
 const dfs = (method, query, headers = [], body = undefined) => ({ service: 'dfs', method, query, headers, body });
 
 const blob = (method, query, headers = [], body = undefined) => ({ service: 'blob', method, query, headers, body });
@@ -22,12 +26,14 @@ const REQUESTS = {
     properties: ({ value }) => dfs('PATCH', 'action=setProperties', [properties(value)]),
     owner: ({ owner }) => dfs('PATCH', 'action=setAccessControl', [['x-ms-owner', owner]]),
     readers: ({ readers, kind: _, isDirectory }) => dfs('PATCH', 'action=setAccessControl',
-        [['x-ms-acl', `user::rwx,${list(readers)},group::${isDirectory ? 'r-x' : 'r--'},other::---`]]),
+        [['x-ms-acl', `user::rwx,${list(readers)},group::${isDirectory ? 'r-x' : 'r--'},other::---${isDirectory ? DEFAULTS : ''}`]]),
     readersBelow: ({ readers }) => dfs('PATCH', 'action=setAccessControlRecursive&mode=set',
         [['x-ms-acl', `user::rwx,${list(readers)},group::r-x,other::---`]]),
     rename: ({ source }) => dfs('PUT', 'mode=legacy', [['x-ms-rename-source', source]]),
     remove: ({ byBlob }) => (byBlob ? blob('DELETE', '') : dfs('DELETE', 'recursive=false')),
     removeBelow: () => dfs('DELETE', 'recursive=true'),
+    removeByUser: () => ({ ...dfs('DELETE', 'recursive=true&paginated=true', byUser()), unsigned: true }),
+    removeRefused: () => ({ ...dfs('DELETE', 'recursive=true&paginated=true', byUser()), unsigned: true }),
     removeFull: () => dfs('DELETE', 'recursive=false'),
     expire: ({ expiry }) => blob('PUT', 'comp=expiry', [['x-ms-expiry-option', 'Absolute'], ['x-ms-expiry-time', expiry]]),
     expireNow: ({ ms }) => blob('PUT', 'comp=expiry', [['x-ms-expiry-option', 'RelativeToNow'], ['x-ms-expiry-time', `${ms}`]]),
@@ -45,9 +51,9 @@ export class PathClient {
         Object.values(this.#clients).forEach((client) => client.close());
     }
 
-    async #expect(wanted, { service, method, query, headers = [], body }, path) {
+    async #expect(wanted, { service, method, query, headers = [], body, unsigned }, path) {
         const target = `${encoded(path)}${query && `?${query}`}`;
-        const answer = await this.#clients[service].ask(method, target, { headers, body });
+        const answer = await this.#clients[service].ask(method, target, { headers, body, unsigned });
 
         if (!wanted.includes(answer.status))
             throw new Unexpected(`${service} ${method} ${target}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`, answer.status);
@@ -56,6 +62,17 @@ export class PathClient {
 
     async createFilesystem(name) {
         await this.#expect([201], dfs('PUT', 'resource=filesystem'), `/${name}`);
+    }
+
+    /** Creates the directory of a writer, in which the user may do everything. */
+    async createWriter(path) {
+        await this.createDirectory(path);
+        await this.#expect([200], dfs('PATCH', 'action=setAccessControl', [['x-ms-acl', `user::rwx,user:${USER}:rwx,group::r-x,other::---${DEFAULTS}`]]), path);
+    }
+
+    /** Lets the user into the filesystem. */
+    async letIn(name) {
+        await this.#expect([200], dfs('PATCH', 'action=setAccessControl', [['x-ms-acl', `user::rwx,user:${USER}:--x,group::r-x,other::---`]]), `/${name}/`);
     }
 
     /** Retains deleted paths, for longer than the test lasts, or not. */
@@ -76,7 +93,7 @@ export class PathClient {
         if (kind === 'append')
             await this.#expect([202], dfs('PATCH', `action=append&position=${how.position}`, [], how.part), at);
         request.headers = [...request.headers, ...gateHeader(gate)];
-        const answer = await this.#expect(kind === 'removeFull' ? [409] : CHANGED, request, at);
+        const answer = await this.#expect({ removeFull: [409], removeRefused: [403] }[kind] ?? CHANGED, request, at);
 
         if (kind === 'removeFull' && answer.headers.get('x-ms-error-code') !== 'DirectoryNotEmpty')
             throw new Unexpected(`${kind} of ${at}: ${answer.headers.get('x-ms-error-code')}`, answer.status);
@@ -125,13 +142,14 @@ export class PathClient {
     async #node(path, { isDirectory, etag }) {
         const { headers: access } = await this.#expect([200], dfs('HEAD', 'action=getAccessControl'), path);
         const { headers, body } = await this.#expect([200], { service: 'blob', method: 'GET', query: '' }, path);
-        const kind = isDirectory === 'true' ? 'directory' : 'file';
+        const kind = isDirectory === 'true' ? 'directory' : 'file', acl = access.get('x-ms-acl');
 
         if (headers.get('x-ms-resource-type') !== kind || headers.get('etag').replaceAll('"', '') !== etag.replaceAll('"', ''))
             throw new Unexpected(`${path} is a ${headers.get('x-ms-resource-type')} ${headers.get('etag')}, in the list a ${kind} ${etag}`);
         return {
             kind, value: headers.get('x-ms-meta-value'), owner: access.get('x-ms-owner'),
-            readers: /user:([^:]+):r-x/.exec(access.get('x-ms-acl'))?.[1] ?? '',
+            isOpen: acl.startsWith(OPEN) || acl.includes(`,${OPEN}`), opens: acl.includes(`default:${OPEN}`),
+            readers: /user:([^:]+):r-x/.exec(acl)?.[1] ?? '',
             ...(kind === 'file' ? { size: body.length, digest: digest(body) } : {}),
             expiry: access.get('x-ms-expiry-time') ?? headers.get('x-ms-expiry-time') ?? undefined,
         };

@@ -3,7 +3,8 @@
 //
 // A state is a Map: path below the directory -> { kind, value, owner, readers, bytes, isPut, expiry }.
 // readers: users in the access control list; bytes: of a file; isPut: written by Put Blob, so it cannot be appended to;
-// expiry: as in x-ms-expiry-time. state.kept: the deleted paths, the newest first, each { path, nodes, id }. nodes: Map of
+// expiry: as in x-ms-expiry-time; isOpen: the list lets the user do everything; opens: so will those of what is created in
+// the directory. state.kept: the deleted paths, the newest first, each { path, nodes, id }. nodes: Map of
 // the path and everything below it; id: of the deletion, null if it is not known yet.
 // States, nodes and deletions are never changed, only replaced.
 
@@ -22,12 +23,31 @@ function withParents(state, path) {
     const next = new Map(state);
 
     for (let at = parentOf(path); at !== '' && !next.has(at); at = parentOf(at))
-        next.set(at, { kind: 'directory', value: undefined, owner: '$superuser', readers: '' });
+        next.set(at, { kind: 'directory', value: undefined, owner: '$superuser', readers: '', ...inherited(state, at) });
     return next;
 }
 
 const created = (state, path, node) =>
-    withParents(state, path).set(path, { owner: '$superuser', readers: '', ...node });
+    withParents(state, path).set(path, { owner: '$superuser', readers: '', ...inherited(state, path), ...node });
+
+/** What a new path inherits of the nearest directory that exists. */
+function inherited(state, path) {
+    let at = parentOf(path);
+
+    while (at !== '' && !state.has(at))
+        at = parentOf(at);
+    const opens = at === '' || state.get(at).opens;
+    return { isOpen: opens, opens };
+}
+
+/** Returns whether the lists permit the user to delete a directory: those of the directories above and, unless it is empty, of itself
+ *  and below. */
+export function mayDelete(state, path) {
+    for (let at = parentOf(path); at !== ''; at = parentOf(at))
+        if (!state.get(at).isOpen)
+            return false;
+    return isEmpty(state, path) || [...subtree(state, path).values()].every(({ kind, isOpen }) => kind === 'file' || isOpen);
+}
 
 function renamed(state, { from, to }) {
     const next = new Map();
@@ -50,7 +70,7 @@ function keptAfter(state, { kind, path, to, id }, answer) {
 
     if (kind === 'restore')
         return state.kept.filter((one) => one !== restored(state, { path, id }));
-    if (!['remove', 'removeBelow', 'rename'].includes(kind) || !state.has(gone))
+    if (!['remove', 'removeBelow', 'removeByUser', 'rename'].includes(kind) || !state.has(gone))
         return state.kept;
     return [{ path: gone, nodes: subtree(state, gone), id: answer?.id ?? null }, ...state.kept];
 }
@@ -69,12 +89,14 @@ const CHANGES = {
     append: (state, { path, part }) => changed(state, path, { bytes: Buffer.concat([state.get(path).bytes, part]) }),
     properties: (state, { path, value }) => changed(state, path, { value }),
     owner: (state, { path, owner }) => changed(state, path, { owner }),
-    readers: (state, { path, readers }) => changed(state, path, { readers }),
+    readers: (state, { path, readers, isDirectory }) => changed(state, path, { readers, isOpen: true, opens: isDirectory }),
     readersBelow: (state, { path, readers }) => new Map([...state].map(([one, node]) =>
-        [one, one === path || below(one, path) ? { ...node, readers } : node])),
+        [one, one === path || below(one, path) ? { ...node, readers, isOpen: true, opens: false } : node])),
     rename: renamed,
     remove: removed,
     removeBelow: removed,
+    removeByUser: removed,
+    removeRefused: (state) => state,
     removeFull: (state) => state,
     expire: (state, { path, expiry }) => changed(state, path, { expiry }),
     expireNow: removed,
@@ -151,6 +173,9 @@ export function adopt(state, found) {
 
     for (const { path, id } of found.kept)
         ids.set(path, [...(ids.get(path) ?? []), id]);
-    return Object.assign(new Map([...state].map(([path, node]) => [path, { ...node, readers: found.get(path).readers }])),
+    return Object.assign(new Map([...state].map(([path, node]) => {
+        const { readers, isOpen, opens } = found.get(path);
+        return [path, { ...node, readers, isOpen, opens }];
+    })),
         { kept: state.kept.map((one) => ({ ...one, id: ids.get(one.path).shift() })) });
 }

@@ -2,14 +2,15 @@
 // that will be killed, and the check afterwards: each acknowledged change is done, each other change is
 // done completely or not at all (a change of access control lists below a directory: node by node), and a
 // renamed directory has all of its contents, under one name. Deleted paths are retained, listed and restored, with
-// everything below them, and files expire.
+// everything below them, and files expire. A user without a role deletes directories if their lists permit that.
 //
 // Each writer has a directory of its own, so its order of changes is known.
 
 import { untilGone } from './campaign.mjs';
 import { checkFolder } from './files.mjs';
 import { PathClient } from './path_client.mjs';
-import { adopt, changedBy, differs, emptyState, isEmpty, possible } from './path_model.mjs';
+import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, possible } from './path_model.mjs';
+import { serverOptions } from './path_users.mjs';
 
 const FILESYSTEM = 'crash-paths';
 const WRITERS = 4;
@@ -19,7 +20,7 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
 const SIZES = [0, 1, 700, 4096, 9000, 300000];
 const GATES = ['staged', 'decided', 'applied', 'synced'];
 /* Changes of names, or of many nodes. */
-const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'readersBelow', 'restore', 'expireNow']);
+const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
 /* Of files that expire during the test. */
 const EXPIRY_MS = 20;
 
@@ -29,7 +30,7 @@ export class PathCampaign {
     failures = [];
     changes = 0;
     kills = new Map(); /* "change at gate" -> number of times the server was killed there */
-    static serverArgs = ['--hierarchical'];
+    static serverOptions = serverOptions;
     #server;
     #random;
     #gate = null; /* { from, inside } of the request during which the server is killed */
@@ -45,8 +46,9 @@ export class PathCampaign {
 
         await client.createFilesystem(FILESYSTEM);
         await client.retain();
+        await client.letIn(FILESYSTEM);
         for (const { directory } of this.#writers)
-            await client.createDirectory(directory);
+            await client.createWriter(directory);
         client.close();
     }
 
@@ -94,6 +96,8 @@ export class PathCampaign {
     #nextRemove(state, path) {
         if (state.get(path).kind === 'file')
             return { kind: 'remove', path, byBlob: this.#random(2) === 0 };
+        if (this.#random(2) === 0)
+            return { kind: mayDelete(state, path) ? 'removeByUser' : 'removeRefused', path };
         if (this.#random(2) === 0)
             return { kind: 'removeBelow', path };
         return { kind: isEmpty(state, path) ? 'remove' : 'removeFull', path };
@@ -226,7 +230,7 @@ export class PathCampaign {
         await client.retain(false);
         for (const writer of this.#writers) {
             await client.removeForGood(writer.directory);
-            await client.createDirectory(writer.directory);
+            await client.createWriter(writer.directory);
             writer.state = emptyState();
         }
         await client.retain();

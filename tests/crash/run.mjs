@@ -104,7 +104,7 @@ async function run(what, Kind, points, inside = false) {
     if (options.only && options.only !== what)
         return;
     const random = randomFrom(SEED);
-    const server = await Server.start({ args: Kind.serverArgs ?? [] });
+    const server = await Server.start(Kind.serverOptions?.() ?? {});
     const campaign = new Kind(server, random);
 
     try {

@@ -88,6 +88,8 @@ static void check_entry(const struct cursor *cursor, void *context)
     size_t size;
 
     (void)context;
+    if (cursor->key.len > KEY_SPACE_SIZE && cursor->key.ptr[KEY_SPACE_SIZE] != KEY_PREFIX)
+        return; /* of a tag */
     if (!key_split(cursor->key, &escaped, &partition) || escaped.len > sizeof key ||
         !key_unescape(escaped, key, &size) || partition.len < 2 ||
         !read_node(bytes_of(partition.ptr, partition.len - 2), &node)) { /* its terminator */

@@ -2,6 +2,7 @@
  * blob; each partition is that of a node that exists; nothing is left of deleted directories. See census.h. */
 #include "census_part.h"
 
+#include "base/clock.h"
 #include "base/endian.h"
 #include "blob/blob.h"
 #include "blob/namespace.h"
@@ -94,6 +95,20 @@ static const char *judge_entry(const struct record_place *place, const struct re
     return why;
 }
 
+/* Days have passed. */
+static const char *judge_blob(const struct record *record)
+{
+    struct blob blob;
+
+    if (!blob_decode(record->value, &blob))
+        return "the record of a blob makes no sense";
+    if (blob_has_expired(&blob, clock_now()))
+        return "a file that has expired is not collected";
+    return blob.deletion.at > 0 && blob.deletion.expires <= clock_now()
+               ? "a deleted path whose retention has ended"
+               : NULL;
+}
+
 static const char *judge_record(const struct record_place *place, const struct record *record)
 {
     char kind = place->record_key.len > 0 ? place->record_key.ptr[0] : '\0';
@@ -107,8 +122,10 @@ static const char *judge_record(const struct record_place *place, const struct r
     node = find_node(id);
     if (!node)
         return id == TREE_ROOT ? NULL : "of a node that is gone";
-    if (place->family == RECORD_LISTED && (unsigned char)kind == 0xFF)
+    if (place->family == RECORD_LISTED && (unsigned char)kind == 0xFF) {
         node->blobs++;
+        return judge_blob(record);
+    }
     return NULL;
 }
 

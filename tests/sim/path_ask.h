@@ -148,7 +148,7 @@ struct path_ask {
 struct path_reply {
     char continuation[PATH_TOKEN_SIZE];
     char resource_type[16], existing_type[16];
-    char owner[40], acl[PATH_ACL_SIZE];
+    char owner[40], acl[PATH_ACL_SIZE], permissions[16];
     unsigned value;
     uint64_t deletion; /* ticks; 0 if the path is not retained */
     int64_t expiry_s;  /* Unix seconds; 0 if none */

@@ -42,6 +42,9 @@ static const char *compare_acl(const struct path_node *node, const struct reply 
     path_acl_text(&node->acl, true, expected);
     if (strcmp(answer->path.owner, path_user(node->acl.owner)) != 0)
         return "another owner";
+    if (answer->path.permissions[0] && (answer->path.permissions[8] == 't' ||
+                                        answer->path.permissions[8] == 'T') != node->acl.is_sticky)
+        return "another sticky bit";
     if (node->acl_is_unknown || strcmp(answer->path.acl, expected) == 0)
         return NULL;
     (void)snprintf(why, sizeof why, "another list: %s instead of %s", answer->path.acl, expected);

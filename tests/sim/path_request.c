@@ -484,6 +484,8 @@ void path_request_read_header(const struct http_header *header, struct reply *re
         path->expiry_s = read_date(header->value);
     else if (bytes_is_nocase(header->name, "x-ms-owner"))
         copy(path->owner, sizeof path->owner, header->value);
+    else if (bytes_is_nocase(header->name, "x-ms-permissions"))
+        copy(path->permissions, sizeof path->permissions, header->value);
     else if (bytes_is_nocase(header->name, "x-ms-acl"))
         copy(path->acl, sizeof path->acl, header->value);
 }

@@ -142,6 +142,16 @@ enum error __wrap_expiry_set(struct decision *d, const struct expiry_request *re
     return e;
 }
 
+/* In every second life tasks mostly fail, so that clients meet what has expired and is not deleted yet. */
+static bool is_put_off(void)
+{
+    static enum { NOT_DRAWN, AT_ONCE, LATE } life;
+
+    if (life == NOT_DRAWN)
+        life = world_once_in(STREAM_FAULTS, 2) ? AT_ONCE : LATE;
+    return life == LATE && world_draw(STREAM_FAULTS, 4) > 0;
+}
+
 static void note_latest(const struct decision *d)
 {
     if (d->now > latest)
@@ -151,6 +161,8 @@ static void note_latest(const struct decision *d)
 enum store_result __wrap_expire_path(struct decision *d, const struct deferred_task *task,
                                      const struct endpoint *endpoint)
 {
+    if (is_put_off())
+        return STORE_BUSY;
     note_latest(d);
     return __real_expire_path(d, task, endpoint);
 }
@@ -158,6 +170,8 @@ enum store_result __wrap_expire_path(struct decision *d, const struct deferred_t
 enum store_result __wrap_expire_file_task(struct decision *d, const struct deferred_task *task,
                                           const struct endpoint *endpoint)
 {
+    if (is_put_off())
+        return STORE_BUSY;
     note_latest(d);
     return __real_expire_file_task(d, task, endpoint);
 }

@@ -55,7 +55,8 @@ static void set(const struct settings *settings)
     history = realloc(history, (history_count + 1) * sizeof *history);
     history[history_count] = *settings;
     history[history_count++].since_ns = world->now_ns;
-    account_set_standing(limited, ACCOUNT_DEVELOPMENT, true, settings->is_disabled);
+    account_set_standing(limited, ACCOUNT_DEVELOPMENT,
+                         STANDING_PRESENT | (settings->is_disabled ? STANDING_DISABLED : 0u));
     account_set_limits(limited, &limits);
     sched_release();
     world_say("%.6f %s limits: %" PRIu64 " requests, %" PRIu64 " bytes, capacity %" PRIu64

@@ -64,12 +64,12 @@ static enum error refuse_ancient(struct call *call)
 
 enum error append_block_check(struct call *call, struct append_block_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND);
+    enum error e = blob_read_key(call, REQUEST_APPEND, KEY_WRITES);
 
     if (!e)
         e = refuse_ancient(call);
     if (!e)
-        e = body_check_size(call, limits, call->request->content_length);
+        e = body_check_size(call, limits, call->content_length);
     if (!e)
         e = parse_conditions(call, p);
     return e ? e : body_read_sums(call, SUMS_OF_PART, &p->sums);
@@ -94,13 +94,15 @@ void append_block_answer(struct answer *a, const struct append_block_parameters 
 
 enum error append_block_from_url_check(struct call *call, struct append_block_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND_FROM);
+    const struct customer_key *source_key;
+    enum error e = blob_read_source_key(call, REQUEST_APPEND_FROM, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
         e = parse_conditions(call, p);
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
+    p->source->key = source_key;
     if (!e)
         p->sums = source_sums(call, p->source, SOURCE_SUM_MD5);
     return e;

@@ -78,6 +78,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_ref(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");
+    if (blob->encryption.by_customer)
+        answer_key_hash(a, blob->encryption.key_hash);
     if (call_since(a->call, "2017-11-09"))
         answer_date(a, "x-ms-creation-time", blob->created);
 }
@@ -110,7 +112,7 @@ void blob_answer_tier(struct answer *a, const struct blob *blob)
 enum error get_blob_properties_check(struct call *call, struct get_blob_properties_parameters *p)
 {
     (void)p;
-    return blob_refuse_unbuilt(call, REQUEST_READ);
+    return blob_read_key(call, REQUEST_READ, KEY_READS);
 }
 
 /* rest: Get-Blob-Properties */
@@ -173,7 +175,7 @@ static enum error read_sequence_number(struct call *call, struct set_blob_proper
 /* rest: Set-Blob-Properties */
 enum error set_blob_properties_check(struct call *call, struct set_blob_properties_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+    enum error e = blob_read_key(call, REQUEST_CHANGE, KEY_WRITES);
 
     if (!e)
         e = blob_parse_page_length(call, &p->has_length, &p->length);
@@ -199,7 +201,7 @@ void set_blob_properties_answer(struct answer *a, const struct set_blob_properti
 enum error get_blob_metadata_check(struct call *call, struct get_blob_metadata_parameters *p)
 {
     (void)p;
-    return blob_refuse_unbuilt(call, REQUEST_READ);
+    return blob_read_key(call, REQUEST_READ, KEY_READS);
 }
 
 /* rest: Get-Blob-Metadata */
@@ -212,7 +214,7 @@ void get_blob_metadata_answer(struct answer *a, const struct get_blob_metadata_p
 
 enum error set_blob_metadata_check(struct call *call, struct set_blob_metadata_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+    enum error e = blob_read_key(call, REQUEST_CHANGE, KEY_WRITES);
 
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
@@ -275,7 +277,7 @@ void lease_container_answer(struct answer *a, const struct lease_container_param
 
 enum error snapshot_blob_check(struct call *call, struct snapshot_blob_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+    enum error e = blob_read_key(call, REQUEST_CHANGE, KEY_WRITES);
 
     return e ? e : metadata_from_headers(call, &p->metadata);
 }

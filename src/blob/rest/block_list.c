@@ -49,14 +49,14 @@ static enum error parse_id(struct call *call, struct put_block_parameters *p)
 
 enum error put_block_check(struct call *call, struct put_block_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_BLOCK);
+    enum error e = blob_read_key(call, REQUEST_BLOCK, KEY_WRITES);
 
     if (e)
         return e;
     e = parse_id(call, p);
     if (e)
         return e;
-    e = body_check_size(call, limits, call->request->content_length);
+    e = body_check_size(call, limits, call->content_length);
     if (e)
         return e;
     e = body_read_sums(call, SUMS_OF_PART, &p->sums);
@@ -84,7 +84,8 @@ void put_block_answer(struct answer *a, const struct put_block_parameters *p,
 
 enum error put_block_from_url_check(struct call *call, struct put_block_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
+    const struct customer_key *source_key;
+    enum error e = blob_read_source_key(call, REQUEST_COPY, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
@@ -93,6 +94,7 @@ enum error put_block_from_url_check(struct call *call, struct put_block_paramete
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (e)
         return e;
+    p->source->key = source_key;
     p->sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     if (call->inline_max > BLOCK_INLINE_MAX)
         call->inline_max = BLOCK_INLINE_MAX;

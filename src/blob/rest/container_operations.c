@@ -1,5 +1,6 @@
 /* Requests and responses of the operations on containers, and the public access header of other
  * operations. */
+#include "auth/account_limits.h"
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "properties/metadata_acl.h"
@@ -23,6 +24,7 @@ static enum error public_access_from_header(struct call *call, enum public_acces
 {
     const char *name = "x-ms-blob-public-access";
     struct bytes value = call_header(call, name);
+    bool is_refused;
 
     if (!value.ptr)
         *ret_access = ACCESS_PRIVATE;
@@ -32,8 +34,9 @@ static enum error public_access_from_header(struct call *call, enum public_acces
         *ret_access = ACCESS_CONTAINER;
     else
         return call_fail_header(call, E_InvalidHeaderValue, name, value);
-    return *ret_access != ACCESS_PRIVATE && call->no_public_access ? E_PublicAccessNotPermitted
-                                                                   : OK;
+    is_refused =
+        call->no_public_access || (account_hindrances(call->account) & ACCOUNT_IS_NOT_PUBLIC);
+    return *ret_access != ACCESS_PRIVATE && is_refused ? E_PublicAccessNotPermitted : OK;
 }
 
 static const char *public_access_text(enum public_access access)

@@ -7,7 +7,7 @@
 
 enum error get_blob_check(struct call *call, struct get_blob_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_READ);
+    enum error e = blob_read_key(call, REQUEST_READ, KEY_READS);
 
     return e ? e : read_range_check(call, &p->range);
 }

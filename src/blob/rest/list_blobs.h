@@ -15,6 +15,7 @@ struct blob_view {
     bool tag_count; /* since 2019-12-12 */
     bool copy;
     bool encrypted;     /* since 2015-12-11 */
+    bool encryption;    /* key, since 2019-02-02 */
     bool incremental;   /* since 2016-05-31 */
     bool creation_time; /* since 2017-11-09 */
     bool tier;          /* since 2017-04-17 */

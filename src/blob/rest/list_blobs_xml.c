@@ -6,6 +6,7 @@
 #include <nettle/base64.h>
 
 #include "acl/posix_acl.h"
+#include "base/encode.h"
 #include "blob/kept_paths.h"
 #include "blob/rest/blob_tags.h"
 #include "blob/tier.h"
@@ -225,6 +226,10 @@ static void add_properties(struct text *out, const struct blob_view *view, const
     if (view->encrypted)
         add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
                  "</ServerEncrypted>");
+    if (view->encryption && blob->encryption.by_customer)
+        xml_element(
+            out, "CustomerProvidedKeySha256",
+            base64_encode(view->call->arena, bytes_of(blob->encryption.key_hash, KEY_HASH_SIZE)));
     if (is_deleted)
         add_deletion(out, view, &blob->deletion);
     if (view->sealed && blob->is_sealed)
@@ -252,7 +257,9 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     if (is_deleted && !view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     add_properties(out, view, blob);
-    if (view->metadata)
+    if (view->metadata && blob->metadata_is_encrypted) /* rest: List-Blobs */
+        text_add(out, bytes_from_string("<Metadata Encrypted=\"true\" />"));
+    else if (view->metadata)
         metadata_xml(out, blob_shown_metadata(view->call->arena, blob));
     if (view->tags && blob->tags.len > 0)
         tags_xml(out, blob->tags);

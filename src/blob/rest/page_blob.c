@@ -89,30 +89,32 @@ static enum error read_conditions(struct call *call, struct sequence_conditions 
 }
 
 static enum error read_change(struct call *call, struct page_range *range,
-                              struct sequence_conditions *conditions, enum blob_request_kind kind)
+                              struct sequence_conditions *conditions)
 {
-    enum error e = blob_refuse_unbuilt(call, kind);
+    enum error e = read_range(call, range);
 
-    if (!e)
-        e = read_range(call, range);
     return e ? e : read_conditions(call, conditions);
 }
 
 /* The body must be as long as the range. decision: 72 */
 enum error put_page_check(struct call *call, struct put_page_parameters *p)
 {
-    enum error e = read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
+    enum error e = blob_read_key(call, REQUEST_PAGES, KEY_WRITES);
 
+    if (!e)
+        e = read_change(call, &p->range, &p->conditions);
     if (e)
         return e;
-    if (call->request->content_length != p->range.length)
+    if (call->content_length != p->range.length)
         return E_InvalidPageRange;
     return body_read_sums(call, SUMS_OF_PART, &p->sums);
 }
 
 enum error clear_page_check(struct call *call, struct clear_page_parameters *p)
 {
-    return read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
+    enum error e = blob_read_key(call, REQUEST_PAGES, KEY_WRITES);
+
+    return e ? e : read_change(call, &p->range, &p->conditions);
 }
 
 /* rest: Put-Page */
@@ -154,13 +156,17 @@ static enum error check_source_range(struct call *call, const struct copy_source
 
 enum error put_page_from_url_check(struct call *call, struct put_page_parameters *p)
 {
-    enum error e = read_change(call, &p->range, &p->conditions, REQUEST_PAGES_FROM);
+    const struct customer_key *source_key;
+    enum error e = blob_read_source_key(call, REQUEST_PAGES_FROM, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = read_change(call, &p->range, &p->conditions);
     if (!e)
         e = source_check_update(call, "x-ms-page-write");
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
+    p->source->key = source_key;
     if (!e)
         e = check_source_range(call, p->source, &p->range);
     if (!e)

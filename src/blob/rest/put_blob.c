@@ -16,7 +16,7 @@ static const struct size_limit limits[] = {
 
 enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
 {
-    enum error e = body_check_size(call, limits, call->request->content_length);
+    enum error e = body_check_size(call, limits, call->content_length);
 
     if (!e)
         e = blob_refuse_page_headers(call);
@@ -50,6 +50,17 @@ void put_blob_answer(struct answer *a, const struct put_blob_parameters *p,
     blob_answer_written(a, &p->create.sums);
 }
 
+/* The tier of a blob with a customer's key cannot be set. pingcap/tidb, br/pkg/storage/azblob.go, from
+ * the service's error; decision: 1421 */
+static enum error refuse_tier_of_key(struct call *call)
+{
+    static const char name[] = "x-ms-access-tier";
+    struct bytes tier = call_header(call, name);
+
+    return tier.ptr && call->input.key ? call_fail_header(call, E_UnsupportedHeader, name, tier)
+                                       : OK;
+}
+
 /* ---- Put Blob From URL ---- */
 
 static enum error read_copies_properties(struct call *call, bool *ret_copies)
@@ -66,9 +77,12 @@ static enum error read_copies_properties(struct call *call, bool *ret_copies)
 enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters *p)
 {
     struct create_blob *create = &p->create;
-    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
+    const struct customer_key *source_key;
+    enum error e = blob_read_source_key(call, REQUEST_COPY, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = refuse_tier_of_key(call);
     if (!e)
         e = blob_parse_http_properties(call, STANDARD_IGNORED, &create->http);
     if (!e)
@@ -83,6 +97,7 @@ enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (e)
         return e;
+    p->source->key = source_key;
     p->source->reads_tags = p->copies_tags;
     create->sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     call->wants_md5 = true; /* it is stored */
@@ -137,7 +152,9 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     struct create_blob given = { .tier = TIER_NONE };
     enum error e;
 
-    e = blob_refuse_unbuilt(call, REQUEST_CREATE);
+    e = blob_read_key(call, REQUEST_CREATE, KEY_WRITES);
+    if (!e)
+        e = refuse_tier_of_key(call);
     if (e)
         return e;
     e = blob_parse_http_properties(call, standard, &given.http);

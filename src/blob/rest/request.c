@@ -9,13 +9,16 @@
 /* ---- features that are not implemented ---- */
 
 /* Requests with a body, requests that name a source, and all that write bytes. */
-#define REQUEST_BODIES  (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
-#define REQUEST_COPIES  (REQUEST_COPY | REQUEST_COPY_BLOB)
-#define REQUEST_SOURCES (REQUEST_COPIES | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
-#define REQUEST_WRITES  (REQUEST_BODIES | REQUEST_SOURCES)
+#define REQUEST_BODIES       (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
+#define REQUEST_COPIES       (REQUEST_COPY | REQUEST_COPY_BLOB)
+#define REQUEST_SOURCES      (REQUEST_COPIES | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
+#define REQUEST_WRITES       (REQUEST_BODIES | REQUEST_SOURCES)
 /* Requests with append and with sequence number conditions. */
-#define REQUEST_APPENDS ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
-#define REQUEST_PAGED   ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
+#define REQUEST_APPENDS      ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
+#define REQUEST_PAGED        ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
+/* Headers that are supported if the operation has read the request's key, or that of its source. */
+#define REQUEST_KEYED        (1u << 30)
+#define REQUEST_SOURCE_KEYED (1u << 31)
 #define REQUEST_ANY                                                                                \
     (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE |             \
      REQUEST_TIER | REQUEST_UNDELETE | REQUEST_TAGS)
@@ -24,11 +27,10 @@ static const struct unbuilt {
     struct bytes name; /* a literal, so it ends with a NUL */
     unsigned kinds;    /* REQUEST_ bits of the requests that it would affect */
 } unbuilt_headers[] = {
-    /* An algorithm without a key has no effect. rest: Encryption-at-rest; Encryption-Scopes;
-     * decision: 1272 */
-    { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
-    { BYTES("x-ms-encryption-key-sha256"),
-      REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
+    /* Some operations read a key first. An algorithm without a key has no effect.
+     * rest: Encryption-at-rest; Encryption-Scopes; decision: 1272 */
+    { BYTES("x-ms-encryption-key"), REQUEST_ANY | REQUEST_KEYED },
+    { BYTES("x-ms-encryption-key-sha256"), REQUEST_ANY | REQUEST_KEYED },
     { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Copies have operations of their own: other requests have no source. */
@@ -42,14 +44,12 @@ static const struct unbuilt {
     { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPIES },
-    { BYTES("x-ms-source-encryption-key"), REQUEST_SOURCES },
-    { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_SOURCES },
-    { BYTES("x-ms-source-encryption-algorithm"), REQUEST_SOURCES },
+    { BYTES("x-ms-source-encryption-key"), REQUEST_ANY | REQUEST_SOURCE_KEYED },
+    { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_ANY | REQUEST_SOURCE_KEYED },
+    { BYTES("x-ms-source-encryption-algorithm"), REQUEST_SOURCES | REQUEST_SOURCE_KEYED },
     { BYTES("x-ms-source-lease-id"), REQUEST_SOURCES }, /* refused since 2012-02-12 */
     { BYTES("x-ms-file-request-intent"), REQUEST_SOURCES },
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
-    { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_BODIES },
-    { BYTES("x-ms-structured-content-length"), REQUEST_BODIES },
     /* Conditions of other operations: ignoring one would treat it as met. */
     { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~REQUEST_APPENDS },
     { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~REQUEST_APPENDS },
@@ -79,6 +79,14 @@ static bool is_condition(struct bytes name)
     return false;
 }
 
+/* Returns true for a header that this request's operation supports. A key is not repeated in errors,
+ * so it must not get there. */
+static bool is_read(const struct call *call, const struct unbuilt *row)
+{
+    return ((row->kinds & REQUEST_KEYED) && call->input.key) ||
+           ((row->kinds & REQUEST_SOURCE_KEYED) && call->has_source_key);
+}
+
 /* Searches for each unsupported header instead of checking each header that was sent, because
  * call_find_header() usually knows without a search that a header was not sent. */
 static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
@@ -87,9 +95,11 @@ static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
         const struct unbuilt *row = &unbuilt_headers[i];
         struct bytes value;
 
-        if ((row->kinds & kind) == 0)
+        if ((row->kinds & kind) == 0 || is_read(call, row))
             continue;
         value = call_find_header(call, row->name);
+        if (value.ptr && (row->kinds & (REQUEST_KEYED | REQUEST_SOURCE_KEYED)))
+            value = bytes_from_string("");
         if (value.ptr && !(value.len == 0 && is_condition(row->name)))
             return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
     }
@@ -143,6 +153,22 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
     return kind == REQUEST_READ || kind == REQUEST_DELETE || kind == REQUEST_TIER
                ? OK
                : refuse_ref(call);
+}
+
+enum error blob_read_key(struct call *call, enum blob_request_kind kind, enum key_use use)
+{
+    enum error e = customer_key_read(call, use);
+
+    return e ? e : blob_refuse_unbuilt(call, kind);
+}
+
+enum error blob_read_source_key(struct call *call, enum blob_request_kind kind,
+                                const struct customer_key **ret_key)
+{
+    enum error e = customer_key_of_source(call, ret_key);
+
+    call->has_source_key = *ret_key != NULL;
+    return e ? e : blob_read_key(call, kind, KEY_WRITES);
 }
 
 enum error blob_refuse_page_headers(struct call *call)
@@ -226,4 +252,6 @@ void blob_answer_encrypted(struct answer *a)
 {
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-request-server-encrypted", "true");
+    if (a->call->input.key)
+        answer_key_hash(a, a->call->input.key->hash);
 }

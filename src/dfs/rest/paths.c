@@ -123,7 +123,8 @@ enum error create_path_check(struct call *call, struct create_path_parameters *p
     enum error e;
 
     p->is_directory = bytes_is_nocase(call_query(call, "resource"), "directory");
-    e = dfs_refuse_unbuilt(call, DFS_CREATE | (p->is_directory ? DFS_CREATE_DIRECTORY : 0u));
+    e = p->is_directory ? dfs_refuse_unbuilt(call, DFS_CREATE | DFS_CREATE_DIRECTORY)
+                        : dfs_read_key(call, DFS_CREATE, KEY_WRITES);
     if (!e)
         e = dfs_check_mode(call);
     if (!e)
@@ -147,7 +148,7 @@ void create_path_answer(struct answer *a, const struct create_path_parameters *p
 {
     (void)p;
     (void)r;
-    answer_string(a, "x-ms-request-server-encrypted", "true");
+    dfs_answer_encrypted(a, true);
 }
 
 /* ---- Path Read, Path Get Properties ---- */
@@ -164,12 +165,14 @@ static void answer_path(struct answer *a, const struct blob *blob)
     dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");
+    if (blob->encryption.by_customer)
+        answer_key_hash(a, blob->encryption.key_hash);
     answer_date(a, "x-ms-creation-time", blob->created);
 }
 
 enum error read_path_check(struct call *call, struct get_blob_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_READ);
+    enum error e = dfs_read_key(call, DFS_READ, KEY_READS);
 
     return e ? e : read_range_check(call, &p->range);
 }
@@ -194,7 +197,7 @@ enum error get_path_properties_check(struct call *call, struct get_blob_properti
     if (action.len > 0 && !bytes_is_nocase(action, "getStatus"))
         return call_fail_query(call, E_InvalidQueryParameterValue, "action", action,
                                "Not an action of this operation.");
-    return dfs_refuse_unbuilt(call, DFS_READ);
+    return dfs_read_key(call, DFS_READ, KEY_READS);
 }
 
 void get_path_properties_answer(struct answer *a, const struct get_blob_properties_parameters *p,

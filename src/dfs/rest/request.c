@@ -95,14 +95,14 @@ bool dfs_is_for_blob(const struct request *request)
 #define CREATE_OPTIONS_SINCE "2020-12-06"
 
 static const struct unbuilt {
-    enum { HEADER, PARAMETER } place;
+    enum { HEADER, KEY_HEADER, PARAMETER } place;
     struct bytes name;
     unsigned kinds;    /* of dfs_request_kind */
     const char *until; /* supported since this version, or NULL */
 } unbuilt[] = {
-    { HEADER, BYTES("x-ms-encryption-key"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_RENAME, NULL },
-    { HEADER, BYTES("x-ms-encryption-key-sha256"), DFS_READ | DFS_CREATE | DFS_UPDATE | DFS_RENAME,
-      NULL },
+    /* unless the operation has read them */
+    { KEY_HEADER, BYTES("x-ms-encryption-key"), ~0u, NULL },
+    { KEY_HEADER, BYTES("x-ms-encryption-key-sha256"), ~0u, NULL },
     { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-encryption-context"), DFS_CREATE, "2021-04-10" },
     { HEADER, BYTES("x-ms-encryption-scope"), DFS_CREATE | DFS_UPDATE, NULL },
@@ -124,8 +124,6 @@ static const struct unbuilt {
     { HEADER, BYTES("x-ms-expiry-option"), DFS_CREATE, CREATE_OPTIONS_SINCE },
     { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE_DIRECTORY | DFS_RENAME, NULL },
     { HEADER, BYTES("x-ms-expiry-time"), DFS_CREATE, CREATE_OPTIONS_SINCE },
-    { HEADER, BYTES("x-ms-structured-body"), DFS_READ | DFS_UPDATE, NULL },
-    { HEADER, BYTES("x-ms-structured-content-length"), DFS_UPDATE, NULL },
     { HEADER, BYTES("x-ms-source-lease-id"), DFS_CREATE, NULL },
     { HEADER, BYTES("x-ms-source-if-match"), DFS_CREATE, NULL },
     { HEADER, BYTES("x-ms-source-if-none-match"), DFS_CREATE, NULL },
@@ -155,17 +153,34 @@ enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds)
         const struct unbuilt *row = &unbuilt[i];
         struct bytes value;
 
-        if (!(row->kinds & kinds) || (row->until && call_since(call, row->until)))
+        if (!(row->kinds & kinds) || (row->until && call_since(call, row->until)) ||
+            (row->place == KEY_HEADER && call->input.key))
             continue;
         value = row->place == PARAMETER ? call_query(call, row->name.ptr)
                                         : call_find_header(call, row->name);
         if (value.len == 0) /* Hadoop's driver sends empty ones */
             continue;
+        if (row->place == KEY_HEADER) /* which errors do not repeat */
+            value = bytes_from_string("");
         return row->place == PARAMETER
                    ? call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL)
                    : call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
     }
     return OK;
+}
+
+enum error dfs_read_key(struct call *call, unsigned kinds, enum key_use use)
+{
+    enum error e = customer_key_read(call, use);
+
+    return e ? e : dfs_refuse_unbuilt(call, kinds);
+}
+
+void dfs_answer_encrypted(struct answer *a, bool is_encrypted)
+{
+    answer_string(a, "x-ms-request-server-encrypted", is_encrypted ? "true" : "false");
+    if (a->call->input.key)
+        answer_key_hash(a, a->call->input.key->hash);
 }
 
 /* ---- parameters ---- */

@@ -7,6 +7,7 @@
 #include "properties/metadata_acl.h"
 #include "service/answer.h"
 #include "service/http_headers.h"
+#include "service/customer_key.h"
 
 /* Reads "/filesystem/path" into a struct blob_resource. A path has no leading, trailing or double
  * slashes; its slashes may be percent-encoded. A request for the root directory, which has no name,
@@ -35,6 +36,10 @@ enum dfs_request_kind {
 /* Refuses headers and parameters without effect (E_UnsupportedHeader,
  * E_UnsupportedQueryParameter), instead of ignoring them. kinds: of dfs_request_kind */
 enum error dfs_refuse_unbuilt(struct call *call, unsigned kinds);
+/* Reads a customer-provided key, and then refuses the rest like dfs_refuse_unbuilt(). */
+enum error dfs_read_key(struct call *call, unsigned kinds, enum key_use use);
+/* Adds x-ms-request-server-encrypted, and the hash of the request's key. */
+void dfs_answer_encrypted(struct answer *a, bool is_encrypted);
 
 /* Checks the mode of Path Create. */
 enum error dfs_check_mode(struct call *call);

@@ -59,7 +59,7 @@ static const struct size_limit append_limits[] = { { "", APPEND_MAX } };
 
 enum error append_data_check(struct call *call, struct append_data_parameters *p)
 {
-    enum error e = dfs_refuse_unbuilt(call, DFS_UPDATE);
+    enum error e = dfs_read_key(call, DFS_UPDATE, KEY_WRITES);
 
     if (!e)
         e = dfs_query_number(call, "position", &p->position);
@@ -86,7 +86,7 @@ void append_data_answer(struct answer *a, const struct append_data_parameters *p
                         const struct append_data_result *r)
 {
     answer_body_sums(a, &p->sums);
-    answer_string(a, "x-ms-request-server-encrypted", "true");
+    dfs_answer_encrypted(a, true);
     answer_renewed(a, p->lease, r->is_renewed);
 }
 
@@ -95,7 +95,7 @@ void append_data_answer(struct answer *a, const struct append_data_parameters *p
 enum error flush_data_check(struct call *call, struct flush_data_parameters *p)
 {
     bool closes; /* accepted: this server sends no events */
-    enum error e = dfs_refuse_unbuilt(call, DFS_UPDATE);
+    enum error e = dfs_read_key(call, DFS_UPDATE, KEY_WRITES);
 
     if (!e)
         e = dfs_query_number(call, "position", &p->position);
@@ -112,7 +112,7 @@ enum error flush_data_check(struct call *call, struct flush_data_parameters *p)
 void flush_data_answer(struct answer *a, const struct flush_data_parameters *p,
                        const struct flush_data_result *r)
 {
-    answer_string(a, "x-ms-request-server-encrypted", "false");
+    dfs_answer_encrypted(a, false);
     answer_renewed(a, p->lease, r->is_renewed);
 }
 

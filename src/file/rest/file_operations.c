@@ -184,7 +184,7 @@ static enum error need_length(struct call *call, uint64_t *ret_length)
  * rest: Create-File "Beginning with version 2026-02-06"; decision: 875 */
 static enum error read_content(struct call *call, struct create_file_parameters *p)
 {
-    uint64_t length = call->request->content_length;
+    uint64_t length = call->content_length;
 
     if (length == 0)
         return OK;
@@ -196,10 +196,8 @@ static enum error read_content(struct call *call, struct create_file_parameters 
 
 enum error create_file_check(struct call *call, struct create_file_parameters *p)
 {
-    enum error e = file_refuse_structured(call);
+    enum error e = need_length(call, &p->length);
 
-    if (!e)
-        e = need_length(call, &p->length);
     if (!e)
         e = read_content(call, p);
     if (!e)

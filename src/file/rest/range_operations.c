@@ -8,25 +8,11 @@
 #include "service/read_answer.h"
 #include "source/open_source.h"
 
-enum error file_refuse_structured(struct call *call)
-{
-    static const char *const names[] = { "x-ms-structured-body", "x-ms-structured-content-length" };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !call->loose; i++) {
-        if (call_header(call, names[i]).ptr)
-            return call_fail_header(call, E_UnsupportedHeader, names[i],
-                                    call_header(call, names[i]));
-    }
-    return OK;
-}
-
 /* ---- Get File ---- */
 
 enum error get_file_check(struct call *call, struct get_file_parameters *p)
 {
-    enum error e = file_refuse_structured(call);
-
-    return e ? e : read_range_check(call, &p->range);
+    return read_range_check(call, &p->range);
 }
 
 void get_file_answer(struct answer *a, const struct get_file_parameters *p,
@@ -81,10 +67,8 @@ static enum error read_written(struct call *call, struct put_range_parameters *p
  * returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue, E_UnsupportedHeader */
 static enum error range_read_change(struct call *call, struct put_range_parameters *p)
 {
-    enum error e = file_refuse_structured(call);
+    enum error e = read_range(call, p);
 
-    if (!e)
-        e = read_range(call, p);
     return e ? e : read_written(call, p);
 }
 
@@ -95,7 +79,7 @@ enum error put_range_check(struct call *call, struct put_range_parameters *p)
 
     if (e)
         return e;
-    if (call->request->content_length != p->length)
+    if (call->content_length != p->length)
         return body_fail_length(call);
     return body_read_sums(call, SUMS_MD5, &p->sums);
 }

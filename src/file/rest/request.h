@@ -19,9 +19,6 @@ struct bytes rename_account(const struct call *call);
 /* Reads a header that must be "true" or "false", default false. returns OK, E_InvalidHeaderValue */
 enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
 
-/* Rejects structured bodies (with interleaved checksums), as for blobs. returns OK,
- * E_UnsupportedHeader */
-enum error file_refuse_structured(struct call *call);
 /* Rejects a share snapshot in operations that change the share.
  * returns OK, E_ShareSnapshotOperationNotSupported */
 enum error refuse_share_snapshot(const struct call *call);

@@ -48,6 +48,7 @@ struct staged_piece {
     struct staged_piece *bucket_next;
     struct staged_piece *next; /* of the stage */
     uint32_t crc[PIECE_SECTORS_MAX];
+    struct piece_seal *seal; /* if the stage encrypts, once its first bytes are written */
 };
 
 #define STAGED_BUCKETS 1024

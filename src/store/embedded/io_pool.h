@@ -42,6 +42,7 @@ struct io_buffer {
     uint32_t length;
     uint32_t size; /* of bytes[] */
     enum io_account account;
+    bool ends_sector; /* set when it is queued */
     unsigned holders; /* threads that still have to write or hash it; under lock */
     char bytes[];
 };

@@ -4,7 +4,8 @@
  * while data arrives slowly, and counts against the limit of all stages only when it is queued. An
  * I/O thread, one at a time per stage, assigns a place to every piece and writes full buffers, many
  * in one call. When everything is written, the extent syncer makes it durable together with other
- * waiting stages. If an MD5 is requested, stage_hash.h computes it in parallel; a buffer is free
+ * waiting stages. If the stage encrypts, the I/O thread also does that, and computes the CRCs
+ * (stage_encrypt.c). If an MD5 is requested, stage_hash.h computes it in parallel; a buffer is free
  * when both have released it.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
@@ -46,6 +47,10 @@ struct embedded_stage {
     struct run run;              /* rest of the run being filled; length 0: none */
     uint64_t written;            /* bytes written to the file */
     struct staged_piece *placed; /* the newest piece with a place; `run` starts at its end */
+    struct data_cipher *cipher;  /* of the piece being encrypted, or NULL */
+    char *sector;                /* the sector being collected and encrypted */
+    uint32_t sector_bytes;       /* collected so far; 0: none */
+    uint32_t sector_number;      /* in the newest piece */
 
     /* Under io_pool.lock: */
     enum stage_state state;
@@ -74,6 +79,14 @@ void embedded_stage_close(struct stage *stage);
 
 /* The job of a stage: writes the queued buffers. Called on an I/O thread. (stage_write.c) */
 void stage_run(struct io_job *job);
+/* Encrypts and writes adjacent buffers of one piece, in order. Called on the I/O thread of the
+ * stage. Returns STORE_OK, STORE_IO, STORE_FULL (stage_encrypt.c) */
+enum store_result stage_write_encrypted(struct embedded_stage *stage, struct io_buffer *buffer,
+                                        size_t count, const struct extent *extent);
+/* Encrypts and writes the collected bytes, to which none will be added. */
+enum store_result stage_write_last_sector(struct embedded *embedded, struct embedded_stage *stage);
+/* Wipes the key. Called by the thread that ends the stage. */
+void stage_end_encryption(struct embedded_stage *stage);
 /* Called by the extent syncer when it is done with the stage. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
 /* Releases the unused rest of the run. Called by the thread that processes or ends the stage. */

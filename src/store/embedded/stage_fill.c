@@ -81,7 +81,8 @@ static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct wai
     return true;
 }
 
-/* Copies the bytes that fit and updates the sector's CRC; returns the number of bytes. */
+/* Copies the bytes that fit and updates the sector's CRC, unless they will be encrypted; returns the
+ * number of bytes. */
 static size_t fill(struct embedded_stage *stage, struct bytes data)
 {
     struct io_buffer *buffer = stage->filling;
@@ -95,7 +96,8 @@ static size_t fill(struct embedded_stage *stage, struct bytes data)
         room = data.len;
     assert(room > 0);
     memcpy(buffer->bytes + buffer->length, data.ptr, room);
-    piece->crc[sector] = crc32c(piece->crc[sector], data.ptr, room);
+    if (!stage->stage.encrypts)
+        piece->crc[sector] = crc32c(piece->crc[sector], data.ptr, room);
     buffer->length += (uint32_t)room;
     piece->piece.length += (uint32_t)room;
     stage->total += room;
@@ -121,6 +123,7 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
     assert_filling(stage);
     assert(buffer->length > 0);
     buffer->next = NULL;
+    buffer->ends_sector = ends_sector(buffer);
     buffer->holders = stage->stage.wants_md5 ? 2 : 1;
     lock_acquire(&pool->lock);
     charged = io_buffer_charge_locked(pool, buffer, waiter);

@@ -123,9 +123,11 @@ void stage_end(struct embedded_stage *stage)
     while (piece) {
         struct staged_piece *next = piece->next;
 
+        free(piece->seal);
         free(piece);
         piece = next;
     }
     free(stage->array);
+    stage_end_encryption(stage);
     free(stage);
 }

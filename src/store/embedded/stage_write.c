@@ -39,25 +39,29 @@ static enum store_result place(struct embedded *embedded, struct embedded_stage 
 }
 
 /* Writes adjacent buffers of one piece. */
-static enum store_result write_run(struct embedded *embedded, struct io_buffer *first, size_t count)
+static enum store_result write_run(struct embedded *embedded, struct embedded_stage *stage,
+                                   struct io_buffer *first, size_t count)
 {
     const struct piece *piece = &first->piece->piece;
     struct bytes runs[WRITE_MAX];
+    struct io_buffer *buffer = first;
     uint64_t offset = piece->offset + first->offset;
     uint64_t length = 0;
     struct extent *extent;
     enum store_result result;
 
     assert(count > 0 && count <= WRITE_MAX);
-    for (size_t i = 0; i < count; i++, first = first->next) {
-        runs[i] = bytes_of(first->bytes, first->length);
-        length += first->length;
+    for (size_t i = 0; i < count; i++, buffer = buffer->next) {
+        runs[i] = bytes_of(buffer->bytes, buffer->length);
+        length += buffer->length;
     }
     assert(offset + length <= piece->offset + PIECE_MAX_BYTES);
     result = extents_take(&embedded->extents, piece->extent, &extent);
     if (result)
         return result;
-    result = extent_file_write(extent->fd, piece->extent, runs, count, offset);
+    result = stage->stage.encrypts
+                 ? stage_write_encrypted(stage, first, count, extent)
+                 : extent_file_write(extent->fd, piece->extent, runs, count, offset);
     if (result == STORE_IO)
         embedded_fail(embedded);
     /* The kernel starts the write-back while more bytes arrive, so that the final sync is short. */
@@ -90,7 +94,7 @@ static enum store_result write_buffers(struct embedded *embedded, struct embedde
             count++;
         }
         if (!result)
-            result = write_run(embedded, buffer, count);
+            result = write_run(embedded, stage, buffer, count);
         if (result)
             return result;
         buffer = last->next;
@@ -144,7 +148,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         stage->state = STAGE_FAILED;
         stage->result = result == STORE_CORRUPT ? STORE_IO : result;
     }
-    if (stage->queue_first) {
+    if (stage->queue_first || (stage->state == STAGE_WRITING && stage->sector_bytes > 0)) {
         next = NEXT_WRITE;
     } else if (stage->state == STAGE_WRITING && !stage->closed) {
         stage->state = STAGE_SYNCING;
@@ -169,16 +173,19 @@ void stage_run(struct io_job *job)
     do {
         struct io_buffer *buffers;
         enum store_result result = STORE_OK;
-        bool failed;
+        bool failed, is_last;
 
         lock_acquire(&embedded->io.lock);
         buffers = take_queue(stage);
         failed = stage->state == STAGE_FAILED;
+        is_last = stage->state == STAGE_WRITING;
         lock_release(&embedded->io.lock);
         if (!failed && atomic_load(&embedded->failed))
             result = STORE_IO;
         else if (!failed)
             result = write_buffers(embedded, stage, buffers);
+        if (!failed && !result && is_last)
+            result = stage_write_last_sector(embedded, stage);
         next = after_writing(embedded, stage, buffers, result);
     } while (next == NEXT_WRITE);
     if (next == NEXT_SYNC) {

@@ -35,6 +35,7 @@ void memory_pieces_free(struct memory_piece *list)
 
         list = piece->next;
         free(piece->data);
+        free(piece->seal);
         free(piece);
     }
 }

@@ -28,6 +28,7 @@ struct memory_piece {
     uint64_t released_at; /* sequence of the commit */
     char *data;
     uint32_t sector_crc[PIECE_SECTORS_MAX];
+    struct piece_seal *seal; /* NULL: not encrypted */
 };
 
 struct memory_pieces {

@@ -43,9 +43,26 @@ struct stage *memory_stage_open(struct store *base, uint64_t length_hint)
     return &stage->base;
 }
 
-/* Completes a piece: computes its CRCs and trims its buffer. */
-static void seal(struct memory_stage *stage, struct memory_piece *piece)
+static void encrypt(const struct stage *stage, struct memory_piece *piece)
 {
+    struct data_cipher *cipher;
+
+    piece->seal = piece_seal_new(stage, PIECE_SECTORS_MAX, &cipher);
+    for (uint32_t at = 0, sector = 0; at < piece->length; at += PIECE_SECTOR_BYTES, sector++) {
+        uint32_t rest = piece->length - at;
+
+        data_cipher_seal(cipher, sector, piece->data + at,
+                         rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES,
+                         piece->seal->tags[sector]);
+    }
+    data_cipher_free(cipher);
+}
+
+/* Completes a piece: encrypts it, computes its CRCs and trims its buffer. */
+static void complete(struct memory_stage *stage, struct memory_piece *piece)
+{
+    if (stage->base.encrypts)
+        encrypt(&stage->base, piece);
     for (uint32_t at = 0, sector = 0; at < piece->length; at += PIECE_SECTOR_BYTES, sector++) {
         uint32_t rest = piece->length - at;
 
@@ -76,7 +93,7 @@ static struct memory_piece *current_piece(struct memory_stage *stage, uint64_t a
 
     if (piece && (piece->length == PIECE_MAX_BYTES || at == stage->base.cut ||
                   (stage->base.cut > 0 && at == stage->base.cut_begin))) {
-        seal(stage, piece);
+        complete(stage, piece);
         piece = NULL;
     }
     if (!piece)
@@ -133,7 +150,7 @@ enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter)
     if (stage->pieces)
         return STORE_OK;
     if (stage->count > 0)
-        seal(stage, stage->list[stage->count - 1]);
+        complete(stage, stage->list[stage->count - 1]);
     lock_acquire(&store->lock);
     for (size_t i = 0; i < stage->count; i++)
         memory_piece_add(&store->pieces, stage->list[i]);
@@ -145,6 +162,7 @@ enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter)
             .length = stage->list[i]->length,
             .offset = stage->list[i]->id,
             .sector_crc = stage->list[i]->sector_crc,
+            .seal = stage->list[i]->seal,
         };
     return STORE_OK;
 }
@@ -179,6 +197,7 @@ void memory_stage_close(struct stage *base)
     memory_pieces_free(list);
     free(stage->list);
     free(stage->pieces);
+    explicit_bzero(base->key, sizeof base->key);
     free(stage);
 }
 

@@ -15,6 +15,8 @@ static const struct field fields[] = {
     TEXT(account_record, name),
     VALUE(account_record, disabled),
     VALUE(account_record, hierarchical),
+    VALUE(account_record, no_public_access),
+    VALUE(account_record, no_shared_key),
     SKIPPED(account_record, created), /* given by the decision; see below */
     SKIPPED(account_record, changed),
     VALUE(account_record, key_count),
@@ -32,6 +34,8 @@ static void give(struct account_record *record, void *context)
 
     record->disabled = sample->disabled;
     record->hierarchical = sample->hierarchical;
+    record->no_public_access = sample->no_public_access;
+    record->no_shared_key = sample->no_shared_key;
     record->key_count = sample->key_count;
     memcpy(record->keys, sample->keys, sizeof record->keys);
     record->limits = sample->limits;
@@ -70,6 +74,8 @@ static void accounts_of_the_store(void **state)
         { .name = BYTES("other"),
           .disabled = true,
           .hierarchical = true,
+          .no_public_access = true,
+          .no_shared_key = true,
           .key_count = 2,
           .keys = { BYTES("a2V5LWM="), BYTES("a2V5LWQ=") },
           .limits = { { 11, LIMIT_NONE, 13, 14 } } },

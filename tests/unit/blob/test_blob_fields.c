@@ -20,7 +20,9 @@ static const struct field blob_fields[] = {
     LEASE_FIELDS(blob, lease),
     CONTENT_FIELDS(blob, content),
     HTTP_FIELDS(blob, http),
+    VALUE(blob, encryption),
     TEXT(blob, metadata),
+    SKIPPED(blob, metadata_is_encrypted), /* by the encryption */
     VALUE(blob, tier),
     VALUE(blob, tier_changed),
     VALUE(blob, rehydrates_to),
@@ -74,7 +76,9 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
               .has_md5 = true,                                                                     \
               .md5_size = md5_bytes,                                                               \
               .md5 = { 7, n % 249 } },                                                             \
-    .metadata = BYTES("metadata " #n), .tier_changed = n + 7, .rehydrated_at = n + 8,              \
+    .encryption = { .by_customer = true, .key_hash = { 5, n % 239 } },                             \
+    .metadata = BYTES("metadata with the overhead of its encryption " #n),                         \
+    .metadata_is_encrypted = true, .tier_changed = n + 7, .rehydrated_at = n + 8,                  \
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .deleted_path = BYTES("path " #n), .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },     \

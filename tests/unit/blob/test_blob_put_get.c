@@ -145,7 +145,6 @@ static void unbuilt_is_refused(void **state)
         "x-ms-encryption-scope: s",
         "x-ms-legal-hold: true",
         "x-ms-immutability-policy-mode: locked",
-        "x-ms-structured-body: XSM/1.0; properties=crc64",
     };
     struct fixture *f = *state;
 

@@ -239,7 +239,7 @@ static void pretend_all_are_staged(struct fixture *f, struct arena *arena)
     uint64_t sequence;
 
     assert_int_equal(uncommitted_put(snapshot, changes, arena, &total, clock_now(),
-                                     bytes_from_string(ids[0]), &body),
+                                     bytes_from_string(ids[0]), &body, bytes_of(NULL, 0)),
                      STORE_OK);
     assert_int_equal(store_commit(store_of(f), &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),

@@ -154,13 +154,55 @@ static void uncommitted_blocks(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
+static void retain(struct fixture *f, unsigned days)
+{
+    assert_ok(ask(f, "PUT /?restype=service&comp=properties", NULL,
+                  textf(f,
+                        "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled>"
+                        "<Days>%u</Days></DeleteRetentionPolicy></StorageServiceProperties>",
+                        days)),
+              202);
+}
+
+/* Rule: the newest deletion that is still retained is restored, also before the task has deleted newer ones whose time
+ * has ended: their retention was shorter, or the file has expired. decision: 1308 */
+static void ended_deletions_are_passed_over(void **state)
+{
+    struct fixture *f = *state;
+    char read[64];
+
+    retain(f, 7);
+    assert_int_equal(put_path(f, "f", "first"), OK);
+    assert_int_equal(delete_path(f, "f"), OK);
+    assert_int_equal(put_path(f, "f", "expires"), OK);
+    assert_ok(ask(f, "PUT /box/f?comp=expiry",
+                  "x-ms-expiry-option: RelativeToNow\nx-ms-expiry-time: 60000\n", NULL),
+              200);
+    assert_int_equal(delete_path(f, "f"), OK);
+    retain(f, 1);
+    assert_int_equal(put_path(f, "f", "second one"), OK);
+    assert_int_equal(delete_path(f, "f"), OK);
+    clock_advance(2 * TICKS_PER_DAY);
+    assert_int_equal(undelete_path(f, "f"), OK);
+    assert_int_equal(read_path(f, "f", read, sizeof read), OK);
+    assert_string_equal(read, "f:5");
+    assert_int_equal(delete_path(f, "f"), OK);
+    clock_advance(2 * TICKS_PER_DAY);
+    assert_int_equal(undelete_path(f, "f"), E_BlobNotFound);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, fixture_setup_hierarchical, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(directories_are_created), TEST(directories_are_deleted), TEST(files_are_renamed),
-        TEST(directories_are_renamed), TEST(sources_are_checked),     TEST(uncommitted_blocks),
+        TEST(directories_are_created),
+        TEST(directories_are_deleted),
+        TEST(files_are_renamed),
+        TEST(directories_are_renamed),
+        TEST(sources_are_checked),
+        TEST(uncommitted_blocks),
+        TEST(ended_deletions_are_passed_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,9 @@ static void put(struct fixture *f, const char *id, struct bytes data, uint32_t p
     body = fixture_body(f, data, piece_length);
     if (total.count == 0)
         total.id_length = (uint32_t)strlen(id);
-    assert_int_equal(
-        uncommitted_put(f->before, f->changes, f->arena, &total, now, bytes_from_string(id), &body),
-        STORE_OK);
+    assert_int_equal(uncommitted_put(f->before, f->changes, f->arena, &total, now,
+                                     bytes_from_string(id), &body, bytes_of(NULL, 0)),
+                     STORE_OK);
     fixture_commit(f);
 }
 
@@ -247,7 +247,7 @@ static void dropped_and_put_in_one_change(void **state)
     drop(f, NULL);
     body = fixture_body(f, data, 800);
     assert_int_equal(uncommitted_put(f->before, f->changes, f->arena, &total, 3,
-                                     bytes_from_string("AAAA"), &body),
+                                     bytes_from_string("AAAA"), &body, bytes_of(NULL, 0)),
                      STORE_OK);
     fixture_commit(f);
     assert_int_equal(total_of(f).count, 1);
@@ -292,7 +292,8 @@ static void largest_lists(void **state)
     old = content_from_blocks(f->changes, 1, blocks, CONTENT_BLOCKS_MAX);
     for (size_t i = 0; i < UNCOMMITTED_BLOCKS_MAX; i++)
         assert_int_equal(uncommitted_put(f->before, f->changes, f->arena, &total, 1,
-                                         full_block(f->arena, i, data).block_id, &body),
+                                         full_block(f->arena, i, data).block_id, &body,
+                                         bytes_of(NULL, 0)),
                          STORE_OK);
     fixture_commit(f);
 

@@ -98,7 +98,7 @@ struct unit {
 };
 #define PIECE_FIELDS(i)                                                                            \
     VALUE(unit, pieces[i].extent), VALUE(unit, pieces[i].offset), SKIPPED(unit, pieces[i].length), \
-        SKIPPED(unit, pieces[i].sector_crc)
+        SKIPPED(unit, pieces[i].sector_crc), SKIPPED(unit, pieces[i].seal)
 
 static const struct field unit_fields[] = {
     VALUE(unit, epoch),
