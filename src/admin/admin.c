@@ -36,6 +36,8 @@ static const struct admin_operation operations[] = {
     { "container-create", { "name", "account", "access" }, 1, 0, admin_resource_create },
     { "container-list", { "account", "prefix", "marker", "all" }, 0, 0, admin_resource_list },
     { "container-delete", { "name", "account" }, 1, 0, admin_resource_delete },
+    { "container-show", { "name", "account" }, 1, 0, admin_container_show },
+    { "container-protect", { "name", "change", "days", "append", "tags", "account" }, 2, 0, admin_container_protect },
     { "queue-create", { "name", "account" }, 1, 0, admin_resource_create },
     { "queue-list", { "account", "prefix", "marker" }, 0, 0, admin_resource_list },
     { "queue-delete", { "name", "account" }, 1, 0, admin_resource_delete },

@@ -379,6 +379,8 @@ static enum error clear_owners(struct decision *d, const struct restore *r)
             continue;
         if (!r->replaces)
             e = E_ContainerAlreadyExists;
+        else if (service->restore->permit_replacement)
+            e = service->restore->permit_replacement(&record);
         if (!e && service->usage->container(&at, &space, &quota))
             changes_drop_space(d->changes, space);
         if (!e)

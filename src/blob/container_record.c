@@ -6,10 +6,15 @@
  *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
  *               and "c":  version 1; expires, ticks; task, 16 raw
  *   versions 3 and 4: like 1 and 2, then bytes owner; of a container with a hierarchical namespace
+ *   versions 5 to 8: like 1 to 4, then the immutability (immutability.h): u8 has versions,
+ *               u8 mode, days, u8 append rule, extensions, bytes holds, u8 holds append,
+ *               u8 is closed, bytes log
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
 
+#include "blob/immutability.h"
+#include "blob/record_parts.h"
 #include "blob/uncommitted.h"
 #include "properties/soft_delete.h"
 #include "service/names.h"
@@ -17,9 +22,12 @@
 #include "service/small_record.h"
 #include "service/usage.h"
 
+/* What a version adds to version 1. */
 #define RECORD_VERSION      1
-#define RECORD_VERSION_KEPT 2
-#define HIERARCHICAL        2 /* added to the version */
+#define KEPT                1
+#define HIERARCHICAL        2
+#define IMMUTABLE           4
+#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE)
 
 static const struct bytes record_key = BYTES("c");
 
@@ -27,13 +35,14 @@ bool container_decode(struct bytes value, struct container *ret_container)
 {
     struct container c = { 0 };
     struct decoder in;
-    uint8_t access, version;
+    uint8_t access, version, form;
 
     decoder_init(&in, value);
     version = decode_u8(&in);
-    if (version < RECORD_VERSION || version > RECORD_VERSION_KEPT + HIERARCHICAL)
+    if (version < RECORD_VERSION || version > RECORD_VERSION_LAST)
         return false;
-    c.hierarchical = version > RECORD_VERSION_KEPT;
+    form = (uint8_t)(version - RECORD_VERSION);
+    c.hierarchical = (form & HIERARCHICAL) != 0;
     decode_fixed(&in, c.space.b, sizeof c.space.b);
     c.created = decode_u64(&in);
     c.etag.v = decode_u64(&in);
@@ -42,17 +51,61 @@ bool container_decode(struct bytes value, struct container *ret_container)
     access = decode_u8(&in);
     c.metadata = decode_bytes(&in);
     c.policies = decode_bytes(&in);
-    if (version == RECORD_VERSION_KEPT || version == RECORD_VERSION_KEPT + HIERARCHICAL) {
+    if (form & KEPT) {
         c.expires = decode_u64(&in);
         decode_fixed(&in, c.task.b, sizeof c.task.b);
     }
     if (c.hierarchical)
         c.owner = decode_bytes(&in);
+    if (form & IMMUTABLE)
+        protection_decode(&in, &c.immutability);
     if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
         return false;
     c.public_access = (enum public_access)access;
     *ret_container = c;
     return true;
+}
+
+/* ---- the protection of a hierarchical container, in its space ---- */
+
+#define PROTECTION_VERSION 1
+
+static const struct bytes protection_key = BYTES("i");
+
+struct partition container_protection_partition(struct guid space)
+{
+    return (struct partition){ .space = space, .key = BYTES("protection") };
+}
+
+void container_protection_write(struct changes *changes, struct arena *arena,
+                                const struct container_immutability *immutability)
+{
+    struct text out;
+
+    text_init(&out, arena, 64 + immutability->log.len);
+    encode_u8(&out, PROTECTION_VERSION);
+    protection_encode(&out, immutability);
+    changes_put(changes, RECORD_INNER, protection_key, text_bytes(&out), NULL, 0);
+}
+
+enum store_result container_protection_read(struct read_view *view, struct arena *arena,
+                                            struct container_immutability *ret_immutability)
+{
+    struct container_immutability read = { .has_versions = false };
+    struct record record;
+    struct decoder in;
+    enum store_result result = read_view_get(view, RECORD_INNER, protection_key, arena, &record);
+
+    *ret_immutability = read;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    decoder_init(&in, record.value);
+    in.bad = decode_u8(&in) != PROTECTION_VERSION;
+    protection_decode(&in, &read);
+    if (!decoder_ok(&in))
+        return record_is_unknown("the protection of a container", record.value);
+    *ret_immutability = read;
+    return STORE_OK;
 }
 
 bool container_key_read(struct bytes key, instant *ret_deleted)
@@ -96,11 +149,13 @@ enum store_result container_read(struct read_view *snapshot, struct arena *arena
 void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
                              const struct container *container)
 {
+    bool is_immutable = container_has_immutability(&container->immutability);
     struct text out;
 
     text_init(&out, arena, 160 + container->metadata.len + container->policies.len);
-    encode_u8(&out, (uint8_t)((deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION) +
-                              (container->hierarchical ? HIERARCHICAL : 0)));
+    encode_u8(&out, (uint8_t)(RECORD_VERSION + (deleted > 0 ? KEPT : 0) +
+                              (container->hierarchical ? HIERARCHICAL : 0) +
+                              (is_immutable ? IMMUTABLE : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -115,6 +170,8 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     }
     if (container->hierarchical)
         encode_bytes(&out, container->owner);
+    if (is_immutable)
+        protection_encode(&out, &container->immutability);
     changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
                 NULL, 0);
 }
@@ -164,8 +221,26 @@ static bool put_owner(struct decision *d, const struct record *record, struct by
         return false;
     container.space = space;
     container.lease = no_lease;
+    container.immutability.is_closed = false;
     container_write(d->changes, d->arena, &container);
     return true;
+}
+
+/* A restore does not replace what a policy or a hold protects, or may protect. decision: 1409 */
+static enum error permit_replacement(const struct record *record)
+{
+    struct container container;
+
+    if (!container_decode(record->value, &container))
+        return E_InternalError;
+    if (container.immutability.has_versions)
+        return E_ContainerImmutableStorageWithVersioningEnabled;
+    if (container.immutability.holds.len > 0)
+        return E_ContainerHasLegalHold;
+    if (container.immutability.mode == POLICY_NONE)
+        return OK;
+    return container.immutability.mode == POLICY_LOCKED ? E_ContainerImmutabilityPolicyLocked
+                                                        : E_BlobImmutableDueToPolicy;
 }
 
 /* A restored task has another id, and the old id may be that of the original's task, which a change
@@ -192,6 +267,7 @@ static struct bytes without_lease(struct arena *arena, enum record_family family
 const struct restore_functions blob_restore = { .check_name = name_check,
                                                 .is_owner = is_owner,
                                                 .put_owner = put_owner,
+                                                .permit_replacement = permit_replacement,
                                                 .without_lease = without_lease };
 
 /* ---- storage used: service/usage.h ---- */

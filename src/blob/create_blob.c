@@ -4,6 +4,7 @@
 #include "blob/access_control.h"
 #include "blob/contents.h"
 #include "blob/encryption.h"
+#include "blob/immutability.h"
 #include "blob/path_operations.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
@@ -42,6 +43,8 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     if (e)
         return e;
     e = access_control_give(d, NULL, &blob);
+    if (!e)
+        e = immutability_give(d, &given->immutability, &blob);
     if (e)
         return e;
     encryption_set_metadata(d, &blob, given->metadata);

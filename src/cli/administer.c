@@ -311,6 +311,49 @@ int administer_delete(const struct command_call *call)
     return client_call_and_print(call, operation, arguments, 2, print_deleted);
 }
 
+/* ---- protection of containers ---- */
+
+static void print_protection(struct arena *arena, struct bytes body)
+{
+    static const struct client_column events[] = {
+        { "AT", "at", CLIENT_AS_IS },
+        { "CHANGE", "change", CLIENT_AS_IS },
+        { "DAYS", "days", CLIENT_AS_IS },
+        { "TAGS", "tags", CLIENT_AS_IS },
+    };
+    static const char *const members[] = { "name",   "versions",   "policy",      "days",
+                                           "append", "extensions", "holdsAppend", "closed" };
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        client_print_line(members[i], client_member(arena, body, members[i]));
+    client_print_line("holds", client_nested(arena, body, "holds"));
+    client_print_table(arena, client_nested(arena, body, "log"), events,
+                       sizeof events / sizeof events[0]);
+}
+
+int administer_container_show(const struct command_call *call)
+{
+    const struct client_argument arguments[] = { { "name", call->words[0] },
+                                                 { "account", command_value(call, "account") } };
+
+    return client_call_and_print(call, "container-show", arguments, 2, print_protection);
+}
+
+int administer_container_protect(const struct command_call *call)
+{
+    const struct client_argument arguments[] = {
+        { "name", call->words[0] },
+        { "change", call->words[1] },
+        { "days", command_value(call, "days") },
+        { "append", command_value(call, "append") },
+        { "tags", command_value(call, "tags") },
+        { "account", command_value(call, "account") },
+    };
+
+    return client_call_and_print(call, "container-protect", arguments,
+                                 sizeof arguments / sizeof arguments[0], print_protection);
+}
+
 /* ---- lists ---- */
 
 /* Appends the items of a page, a JSON list. */

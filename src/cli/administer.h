@@ -22,6 +22,8 @@ int administer_account_disable(const struct command_call *call);
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);
+int administer_container_show(const struct command_call *call);
+int administer_container_protect(const struct command_call *call);
 /* Creates a SAS of the kind in the row's name. */
 int administer_sas(const struct command_call *call);
 

@@ -273,8 +273,7 @@ static enum error delete_flat(struct decision *d, const struct delete_path_param
     bool is_done = true;
     enum error e = OK;
 
-    r->is_directory = !d->subject.exists || path_is_directory(&blob_state(d)->blob);
-    if (r->is_directory)
+    if (!d->subject.exists || path_is_directory(&blob_state(d)->blob))
         e = delete_below(d, p, r, &is_done);
     if (e || !is_done)
         return e;
@@ -299,8 +298,7 @@ enum error delete_path_decide(struct decision *d, const struct delete_path_param
         return e;
     if (!blob_state(d)->container.hierarchical)
         return delete_flat(d, p, r);
-    r->is_directory = blob_is_directory(d);
-    if (r->is_directory)
+    if (blob_is_directory(d))
         return delete_directory(d, p, r);
     if (!d->subject.exists)
         return E_BlobNotFound;

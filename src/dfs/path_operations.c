@@ -205,10 +205,8 @@ enum error rename_path_decide(struct decision *d, const struct rename_path_param
     struct blob blob;
     enum error e = check_hierarchical(d);
 
+    (void)r;
     if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
         e = decision_fail(d, E_NotImplemented, "Paths can only be renamed within a filesystem.");
-    if (!e)
-        e = path_rename(d, &p->rename, &blob);
-    r->is_directory = !e && blob.is_directory;
-    return e;
+    return e ? e : path_rename(d, &p->rename, &blob);
 }

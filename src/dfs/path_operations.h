@@ -36,10 +36,7 @@ struct rename_path_parameters {
     const struct identity *source_identity;
     bool moves_into; /* a destination that is a directory receives the source */
 };
-struct rename_path_result {
-    struct result base;
-    bool is_directory;
-};
+OPERATION_NO_RESULT(rename_path);
 OPERATION_DECLARE(rename_path);
 /* Loads the destination, which may be missing, or its name in an existing directory, as the
  * subject. */
@@ -125,7 +122,6 @@ struct delete_path_parameters {
 };
 struct delete_path_result {
     struct result base;
-    bool is_directory;
     bool is_kept;             /* soft-deleted */
     instant deleted;          /* of a retained path of a hierarchical container; or 0 */
     struct delete_place next; /* from.ptr is NULL at the end */

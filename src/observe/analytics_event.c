@@ -27,9 +27,7 @@ void analytics_name(const struct analytics_event *event, char buffer[ANALYTICS_N
         command_name(event->command, buffer);
         return;
     }
-    if (event->logged_as)
-        name = event->logged_as;
-    else if (operation)
+    if (operation)
         name = operation->logged_as ? operation->logged_as : operation->name;
     for (; *name && length < ANALYTICS_NAME_SIZE - 1; name++)
         if (*name != ' ')
@@ -136,11 +134,10 @@ static bool is_of_interest(const struct analytics_event *event)
 }
 
 /* Describes the request and its response. */
-static void describe(const struct call *call, int status, const struct answer *answer,
+static void describe(const struct call *call, int status, enum error error,
                      struct analytics_event *event)
 {
     const struct endpoint *settings = settings_of(call);
-    const enum error error = answer->error;
     const struct operation *operation = operation_of(call);
     uint32_t bits = wanted(call);
 
@@ -149,7 +146,6 @@ static void describe(const struct call *call, int status, const struct answer *a
         .service = (unsigned)(settings - settings->all->endpoints),
         .service_name = settings->service->name,
         .operation = operation,
-        .logged_as = error ? NULL : answer->logged_as,
         .kind = kind_of(call, operation),
         .is_counted = bits & ANALYTICS_METRICS,
         .outcome = outcome_of(status, error),
@@ -361,7 +357,7 @@ struct bytes analytics_of_part(const struct call *whole, const struct answer *pa
 
     if (whole->operation->functions->batch->whole || !is_wanted(part->call))
         return bytes_of(NULL, 0);
-    describe(part->call, part->response->status, part, &event);
+    describe(part->call, part->response->status, part->error, &event);
     if (!event.is_logged && !event.is_counted)
         return bytes_of(NULL, 0);
     if (event.is_logged)

@@ -62,7 +62,6 @@ struct analytics_event {
     const char *service_name;
     const struct operation *operation; /* NULL if not found */
     const char *command;               /* SMB command, "QUERY_INFO"; NULL for an HTTP request */
-    const char *logged_as;             /* name that depends on the result; or NULL */
     enum analytics_kind kind;
     bool is_logged, is_counted;
     enum analytics_who who;

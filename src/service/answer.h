@@ -10,9 +10,8 @@ struct answer {
     const struct call *call;
     struct arena *arena;
     struct response *response;
-    instant now;           /* instant of the decision; 0 if the call was refused before one */
-    enum error error;      /* error in the response; OK for success */
-    const char *logged_as; /* name in Storage Analytics if it depends on the result; or NULL */
+    instant now;      /* instant of the decision; 0 if the call was refused before one */
+    enum error error; /* error in the response; OK for success */
     /* part of a batch: errors have a line feed after the XML declaration, as in the real
      * service */
     bool of_part;

@@ -247,6 +247,10 @@ struct service {
     const char *data_of;
     const struct operation *operations;
     size_t operation_count;
+    /* Operations that only the operator can request (input.by_operator), which no client finds:
+     * in Azure, they belong to the management API. NULL if there are none. */
+    const struct operation *operator_operations;
+    size_t operator_operation_count;
     const struct task_handler *task_handlers; /* for its kinds of deferred tasks */
     size_t task_handler_count;
     /* bits of properties/service_properties.h, for features that only some services have */

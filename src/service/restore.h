@@ -22,6 +22,9 @@ struct restore_functions {
      * contents in `space`. Returns false if the record is malformed. */
     bool (*put_owner)(struct decision *d, const struct record *record, struct bytes name,
                       struct guid space);
+    /* Refuses to replace an existing container with this record. Returns OK or an error. NULL if
+     * every container can be replaced. Pure. */
+    enum error (*permit_replacement)(const struct record *record);
     /* Returns the value of a content record without its lease and the id of its task, in the arena,
      * or the unchanged value. NULL if no record has either. */
     struct bytes (*without_lease)(struct arena *arena, enum record_family family,

@@ -23,7 +23,8 @@ struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
     struct lag *lag;           /* lagging view, or NULL; set at startup */
-    /* number of returns to saved states; changes only while no commit is running */
+    /* number of returns to saved states, which change it only while no commit is running, and of
+     * restarts, which change it while no commit to their space is running */
     _Atomic uint64_t returns;
 };
 
@@ -91,6 +92,8 @@ struct store_operations {
     /* Both NULL if spaces cannot be held. */
     bool (*hold_space)(struct store *store, const struct guid *space);
     void (*release_space)(struct store *store, const struct guid *space);
+
+    void (*restart_decisions)(struct store *store, const struct guid *space);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);

@@ -548,7 +548,7 @@ test('requests of the Data Lake endpoint are in the logs and metrics of the Blob
         ['POST', '/files/d/f', 'LeaseFile', 200, { 'x-ms-lease-action': 'release', 'x-ms-lease-id': lease }],
         ['GET', '/files?resource=filesystem&recursive=true', 'ListFilesystemDir', 200],
         ['PUT', '/files/d/g', 'RenamePathFile', 201, rename('d/f')],
-        ['PUT', '/files/e', 'RenamePathDir', 201, rename('d')],
+        ['PUT', '/files/e', 'RenamePathFile', 201, rename('d')],
         ['DELETE', '/files/e/g', 'DeleteFile', 200],
         ['DELETE', '/files/e?recursive=true', 'DeleteDirectory', 200],
         ['DELETE', '/files?resource=filesystem', 'DeleteFilesystem', 202],
@@ -563,6 +563,6 @@ test('requests of the Data Lake endpoint are in the logs and metrics of the Blob
     await until(async () => {
         const found = await collect(table('$MetricsHourPrimaryTransactionsBlob').listEntities()).catch(() => []);
         const of = (name) => found.filter(({ rowKey }) => rowKey === `user;${name}`).reduce((sum, at) => sum + Number(at.TotalRequests), 0);
-        return of('ReadFile') === 2 && of('RenamePathDir') === 1;
+        return of('ReadFile') === 2 && of('RenamePathFile') === 2;
     });
 });

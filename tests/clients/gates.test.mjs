@@ -108,6 +108,7 @@ const GATES = [
     ['blob/rest/block_list.c', '2016-05-31', 'rest: Put-Block, 4 MiB before, 100 MiB since', 'unit/blob/test_block.c'],
     ['blob/rest/block_list.c', '2019-12-12', 'rest: Put-Block, 100 MiB before, 4000 MiB since', blob('PUT', '/box/blocks?comp=block&blockid=MDAw', TOO_LARGE(101)), not(code('RequestBodyTooLarge'))],
     ['blob/rest/container_operations.c', '2016-05-31', 'rest: Version-2016-05-31 "public access level"', HEAD_CONTAINER, header('x-ms-blob-public-access')],
+    ['blob/rest/blob_operations.c', '2020-06-12', 'recorded', 'clients/immutability.test.mjs'],
     ['blob/rest/container_operations.c', '2017-11-09', 'rest: Version-2017-11-09 "immutability policy or a legal hold"', HEAD_CONTAINER, header('x-ms-has-legal-hold')],
     ['blob/rest/container_operations.c', '2019-02-02', 'recorded (4 of 4; none of 24 before); rest: Version-2019-02-02 "Encryption Scope"', HEAD_CONTAINER, header('x-ms-default-encryption-scope')],
     ['blob/rest/container_operations.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', HEAD_CONTAINER, header('x-ms-immutable-storage-with-versioning-enabled')],

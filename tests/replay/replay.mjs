@@ -22,6 +22,7 @@ import { filesBefore } from './files.mjs';
 import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
+import { run as runLagra } from '../lib/program.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
@@ -33,6 +34,8 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES = ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz', 'dfs.jsonl.gz']
     .map((name) => path.join(SHARED, 'recordings', name));
+/* Of this recording only the complete groups about policies and holds. Their containers had immutable storage with versioning. */
+const PROTECTED = { file: path.join(SHARED, 'recordings', 'protect.jsonl.gz'), groups: /^go-blob:.*ImmutabilityPolicy/ };
 /* The accounts of the Data Lake tests are hierarchical, so they have a server of their own. */
 const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 /* Dates of conditions so close to a change are of that change. */
@@ -110,6 +113,13 @@ class Replay {
         return answer;
     }
 
+    /** Immutable storage with versioning, which only the operator enables. */
+    async protect(container) {
+        const { code, errors } = await runLagra(['container', 'protect', container, 'versions', '--location', this.#server.location]);
+        if (code !== 0)
+            throw new Error(errors);
+    }
+
     /** The requests inside a batch, as its body. */
     signParts(request, parts) {
         const { body, type } = batchOf(parts, this.#server.account, this.#clockMs);
@@ -178,7 +188,8 @@ class Replay {
         const { blobs, containers } = daysKept(exchanges);
         const policy = (name, days) => `<${name}>${days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>'}</${name}>`;
 
-        const versions = exchanges.some(({ respHeaders, respBody }) => respHeaders['x-ms-version-id'] || /<VersionId>/.test(respBody));
+        const versions = isProtected(exchanges) ||
+            exchanges.some(({ respHeaders, respBody }) => respHeaders['x-ms-version-id'] || /<VersionId>/.test(respBody));
 
         if (blobs > 0 || containers > 0 || versions || this.#mayKeep)
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [], Buffer.from(
@@ -213,6 +224,8 @@ class Replay {
                 restype === 'share' ? [['x-ms-delete-snapshots', 'include-leased']] : []);
             if (existed)
                 await this.prepare('PUT', `/${container}`, { restype });
+            if (existed && isProtected(exchanges))
+                await this.protect(container);
         }
         for (const { path: name, length } of this.#service === 'file' ? filesBefore(exchanges) : [])
             await this.#makeFile(name, length);
@@ -353,6 +366,10 @@ async function exchangeAgain(replay, given, run, n, made) {
     return { answer, isExact: request.isExact };
 }
 
+function isProtected(exchanges) {
+    return exchanges.some(({ test }) => PROTECTED.groups.test(test ?? ''));
+}
+
 /** Replays a run of a group; returns the differences without a rule, and why it ended early. */
 async function replayRun(replay, group, exchanges) {
     const given = new Given();
@@ -382,6 +399,8 @@ async function replayRun(replay, group, exchanges) {
                 console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${error.message}`);
             return { found, ended: error.message };
         }
+        if (exchange.method === 'PUT' && !exchange.blob && answer.status === 201 && isProtected(exchanges))
+            await replay.protect(exchange.container);
         const ended = endOf(exchange, answer);
         if (ended) {
             if (show)
@@ -426,7 +445,9 @@ async function runService(server, service, counts) {
     const replay = new Replay(server, service);
     const before = [totals.compared, totals.exchanges];
 
-    for (const group of FILES.flatMap((file) => groupsOf(file, service)))
+    const groups = [...FILES.flatMap((file) => groupsOf(file, service)),
+        ...groupsOf(PROTECTED.file, service).filter(({ name }) => PROTECTED.groups.test(name))];
+    for (const group of groups)
         if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
             counts[await runGroup(replay, group)]++;
     replay.close();
@@ -459,7 +480,7 @@ async function main() {
     process.exitCode = counts.failed + unused.length === 0 ? 0 : 1;
 }
 
-if (FILES.every((file) => existsSync(file))) {
+if ([...FILES, PROTECTED.file].every((file) => existsSync(file))) {
     await main();
 } else {
     console.log(`skipped: the recordings are not at ${path.join(SHARED, 'recordings')}`);

@@ -117,8 +117,9 @@ enum {
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
     INCLUDE_PERMISSIONS = 1 << 8,
+    INCLUDE_POLICY = 1 << 9,
+    INCLUDE_HOLD = 1 << 10,
 };
-/* Those after the first nine are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
     "snapshots", "metadata", "uncommittedblobs",    "tags",        "copy",
     "deleted",   "versions", "deletedwithversions", "permissions", "immutabilitypolicy",
@@ -296,6 +297,8 @@ static struct blob_page *page_new(const struct call *call,
         .placeholders = account_is_hierarchical(call->account) && asked->deleted &&
                         asked->delimiter.ptr && bytes_is(asked->delimiter, "/") &&
                         call_since(call, "2021-06-08"),
+        .policy = asked->listing.include & INCLUDE_POLICY,
+        .hold = asked->listing.include & INCLUDE_HOLD,
     };
     return page;
 }

@@ -116,8 +116,6 @@ void delete_path_answer(struct answer *a, const struct delete_path_parameters *p
                         const struct delete_path_result *r)
 {
     (void)p;
-    if (r->is_directory)
-        a->logged_as = "DeleteDirectory";
     if (call_since(a->call, "2020-06-12")) {
         answer_string(a, "x-ms-delete-type-permanent", r->is_kept ? "false" : "true");
         if (r->deleted > 0)

@@ -129,10 +129,4 @@ enum error rename_path_check(struct call *call, struct rename_path_parameters *p
     return e ? e : read_source(call, p);
 }
 
-void rename_path_answer(struct answer *a, const struct rename_path_parameters *p,
-                        const struct rename_path_result *r)
-{
-    (void)p;
-    if (r->is_directory)
-        a->logged_as = "RenamePathDir";
-}
+OPERATION_ANSWERS_NOTHING(rename_path)

@@ -161,6 +161,7 @@ static const struct store_operations embedded_operations = {
     .piece_check = embedded_piece_check,
     .piece_give = embedded_piece_give,
     .hold_space = embedded_hold_space,
+    .restart_decisions = embedded_restart_decisions,
     .release_space = embedded_release_space,
     .backup_begin = embedded_backup_begin,
     .backup_copied = embedded_backup_copied,

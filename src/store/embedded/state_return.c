@@ -470,3 +470,14 @@ enum store_result embedded_return_to(struct store *store, struct store_state *st
     free(r.back);
     return result;
 }
+
+void embedded_restart_decisions(struct store *store, const struct guid *space)
+{
+    struct spaces *spaces = &embedded_of(store)->spaces;
+    struct space_set set = { .shared = 0 };
+
+    space_set_add_exclusive(&set, space);
+    spaces_enter_set(spaces, &set);
+    atomic_fetch_add(&store->returns, 1);
+    spaces_leave_set(spaces, &set);
+}

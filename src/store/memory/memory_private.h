@@ -65,6 +65,7 @@ void memory_cursor_close(struct cursor *base);
 int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key);
 
 /* Operations implemented in other files. */
+void memory_restart_decisions(struct store *store, const struct guid *space);
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
