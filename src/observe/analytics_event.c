@@ -166,8 +166,8 @@ static void fill(const struct observed_request *request, uint64_t now_ns,
     const struct call *call = request->call;
     struct exchange_sent sent = exchange_sent(request->exchange);
 
-    describe(call, sent.head_bytes > 0 ? request->exchange->response.status : 0, request->answer,
-             event);
+    describe(call, sent.head_bytes > 0 ? request->exchange->response.status : 0,
+             request->answer->error, event);
     if (!sent.is_whole) {
         event->outcome = OUTCOME_NETWORK;
         event->is_logged = event->is_logged && is_of_interest(event);

@@ -57,8 +57,7 @@ enum analytics_text {
 
 struct analytics_event {
     const struct account *account;
-    unsigned
-        service; /* index of the service in the process; of Data Lake: that of the Blob service */
+    unsigned service; /* index of the service in the process */
     const char *service_name;
     const struct operation *operation; /* NULL if not found */
     const char *command;               /* SMB command, "QUERY_INFO"; NULL for an HTTP request */
