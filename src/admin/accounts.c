@@ -82,12 +82,6 @@ struct change {
     struct account_settings settings;
 };
 
-static void set_switch(bool *is_off, enum setting_state state)
-{
-    if (state != SETTING_UNCHANGED)
-        *is_off = state == SETTING_OFF;
-}
-
 static void make_change(struct account_record *record, void *context)
 {
     const struct change *change = context;
@@ -103,8 +97,7 @@ static void make_change(struct account_record *record, void *context)
         if (change->sets_limit[i])
             record->limits.of[i] = change->limits.of[i];
     record->hierarchical |= change->hierarchical;
-    set_switch(&record->no_public_access, change->settings.state[SETTING_PUBLIC_ACCESS]);
-    set_switch(&record->no_shared_key, change->settings.state[SETTING_SHARED_KEY]);
+    account_settings_change_record(&change->settings, record);
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }

@@ -88,10 +88,19 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 /* Returns true for operations of admin.h that are available in a browser. */
 static bool is_for_console(struct bytes operation)
 {
-    static const char *const operations[] = { "status",      "account-list", "account-add",
-                                              "account-set", "usage",        "account-rotate-key",
-                                              "log-level",   "scrub",        "scrub-state",
-                                              "slowest",     "todo",         "backup-state",
+    static const char *const operations[] = { "status",
+                                              "account-list",
+                                              "account-show",
+                                              "account-add",
+                                              "account-set",
+                                              "usage",
+                                              "account-rotate-key",
+                                              "log-level",
+                                              "scrub",
+                                              "scrub-state",
+                                              "slowest",
+                                              "todo",
+                                              "backup-state",
                                               "config" };
 
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {

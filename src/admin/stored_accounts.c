@@ -16,7 +16,8 @@
 #define FLAG_HIERARCHICAL 2u
 #define FLAG_NO_PUBLIC    4u
 #define FLAG_NO_KEYS      8u
-#define FLAGS_ALL         15u
+#define FLAG_TRACKS       16u
+#define FLAGS_ALL         31u
 #define KEY_PREFIX        "a"
 #define KEY_COUNT         "n"
 #define ARENA_MAX         ((size_t)64 << 20)
@@ -94,7 +95,8 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
     encode_u64(&out, (record->disabled ? FLAG_DISABLED : 0) |
                          (record->hierarchical ? FLAG_HIERARCHICAL : 0) |
                          (record->no_public_access ? FLAG_NO_PUBLIC : 0) |
-                         (record->no_shared_key ? FLAG_NO_KEYS : 0));
+                         (record->no_shared_key ? FLAG_NO_KEYS : 0) |
+                         (record->tracks_access ? FLAG_TRACKS : 0));
     encode_u64(&out, record->created);
     encode_u64(&out, record->changed);
     encode_u64(&out, record->key_count);
@@ -122,6 +124,7 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     record.hierarchical = flags & FLAG_HIERARCHICAL;
     record.no_public_access = flags & FLAG_NO_PUBLIC;
     record.no_shared_key = flags & FLAG_NO_KEYS;
+    record.tracks_access = flags & FLAG_TRACKS;
     record.created = decode_u64(&in);
     record.changed = decode_u64(&in);
     record.key_count = decode_u64(&in);
@@ -254,6 +257,7 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .hierarchical = record->hierarchical,
                                             .no_public_access = record->no_public_access,
                                             .no_shared_key = record->no_shared_key,
+                                            .tracks_access = record->tracks_access,
                                             .limits = &record->limits,
                                             .version = record->changed });
 }

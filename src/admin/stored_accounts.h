@@ -5,7 +5,7 @@
  *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one per
  *              account
  *     value    u8 1 or 2; varint flags (1: disabled, 2: hierarchical, 4: no
- *              public access, 8: no shared key); instants of creation and
+ *              public access, 8: no shared key, 16: tracks access); instants of creation and
  *              last change, varints; varint count of keys; each key's text (base64), bytes
  *              version 2: limits, varints in the order of enum account_limit (0: default, 1: none,
  *              else limit + 1). An account without limits of its own is written in version 1, which
@@ -29,7 +29,7 @@ struct account_record {
     struct bytes name;
     bool disabled;
     bool hierarchical; /* set when it is added */
-    bool no_public_access, no_shared_key;
+    bool no_public_access, no_shared_key, tracks_access;
     instant created, changed;
     size_t key_count;
     struct bytes keys[ACCOUNT_KEYS_MAX];

@@ -35,6 +35,7 @@ enum lock_rank {
     RANK_BACKUP_HOLD,   /* admin: the snapshot held for a backup */
     RANK_SCRUBBER,      /* admin: progress of the scrub */
     RANK_CELLS,         /* cluster: findings of a candidate for a cell */
+    RANK_DIRECT,        /* cluster: direct reads and their files */
     RANK_CONSOLE,       /* console: sessions, links, samples */
     RANK_USAGE,         /* admin: storage used per account */
     RANK_ANALYTICS,     /* analytics: events not written yet */

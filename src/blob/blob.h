@@ -252,6 +252,7 @@ struct blob {
     struct blob_immutability immutability;
     struct blob_expiry expiry;       /* base only */
     struct bytes encryption_context; /* from Path Create, stored unencrypted; or ptr NULL */
+    instant accessed;                /* last access (access_time.h); 0: not tracked */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */

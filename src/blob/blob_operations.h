@@ -140,6 +140,8 @@ struct get_blob_result {
     struct result base;
     struct blob blob;
     struct read_part part;
+    bool notes_access;   /* the last access time must be updated (access_time.h) */
+    struct partition at; /* of the blob */
 };
 OPERATION_DECLARE(get_blob);
 

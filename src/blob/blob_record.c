@@ -14,7 +14,7 @@
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
  *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
  *   SHA-256 of the customer's key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag
- *   16 bytes, the bytes | retention policy: mode u8, time of its end
+ *   16 bytes, the bytes | retention policy: mode u8, time of its end | last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -66,7 +66,8 @@ enum {
     EXTRA_ENCRYPTED = 4194304, /* with a customer's key, whose SHA-256 follows */
     EXTRA_POLICY = 8388608,    /* a retention policy follows */
     EXTRA_HOLD = 16777216,     /* it has a legal hold */
-    EXTRA_ALL = 33554431,
+    EXTRA_ACCESSED = 33554432, /* the time of the last access follows */
+    EXTRA_ALL = 67108863,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -231,7 +232,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
            (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u) |
            (blob->immutability.mode != POLICY_NONE ? EXTRA_POLICY : 0u) |
-           (blob->immutability.has_hold ? EXTRA_HOLD : 0u);
+           (blob->immutability.has_hold ? EXTRA_HOLD : 0u) |
+           (blob->accessed > 0 ? EXTRA_ACCESSED : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -284,6 +286,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_fixed(out, blob->encryption.key_hash, KEY_HASH_SIZE);
     if (extras & EXTRA_POLICY)
         policy_encode(out, &blob->immutability);
+    if (extras & EXTRA_ACCESSED)
+        encode_u64(out, blob->accessed);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -396,6 +400,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     blob->immutability.has_hold = (extras & EXTRA_HOLD) != 0;
     if (extras & EXTRA_POLICY)
         policy_decode(in, &blob->immutability);
+    if (extras & EXTRA_ACCESSED)
+        blob->accessed = decode_u64(in);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
@@ -482,19 +488,4 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;
     return true;
-}
-
-/* ---- helpers ---- */
-
-const char *blob_type_text(enum blob_type type)
-{
-    switch (type) {
-    case BLOB_PAGE:
-        return "PageBlob";
-    case BLOB_APPEND:
-        return "AppendBlob";
-    case BLOB_BLOCK:
-        break;
-    }
-    return "BlockBlob";
 }

@@ -1,4 +1,5 @@
 /* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
+#include "blob/access_time.h"
 #include "blob/create_blob.h"
 
 #include "blob/access_control.h"
@@ -37,6 +38,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         .encryption = encryption_of_request(d),
         .tags = given->tags,
         .tier = given->tier,
+        .accessed = access_time_of_new(d, type),
     };
     enum error e = was ? blob_refuse_archived(was) : OK;
 

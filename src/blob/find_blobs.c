@@ -293,7 +293,7 @@ static enum store_result search_container(struct search *search, struct bytes na
     enum store_result result = STORE_OK;
     struct index_record found;
 
-    search->paths = container->hierarchical ? found_paths_open(d, container->space) : NULL;
+    search->paths = container->hierarchical ? found_paths_open(d, container) : NULL;
     iterator = index_iterator_open(d->store, container->space, search->prefix,
                                    resumes ? from->key : search->first,
                                    resumes ? resume_key(search) : bytes_of("", 0), d->access);

@@ -1,6 +1,7 @@
 /* See found_path.h. */
 #include "blob/found_path.h"
 
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 
 /* Attempts at a page of a container whose directories are moved all the time. */
@@ -17,6 +18,7 @@ struct found {
 
 struct found_paths {
     struct decision *d;
+    const struct container *container;
     struct tree tree;
     enum store_result failed; /* STORE_OK: nothing has */
     /* directory of the node found last: most results are followed by others of the same one */
@@ -34,12 +36,13 @@ static enum store_result read_tree(struct decision *d, struct guid space, struct
     return tree_read_state(ret_tree);
 }
 
-struct found_paths *found_paths_open(struct decision *d, struct guid space)
+struct found_paths *found_paths_open(struct decision *d, const struct container *container)
 {
     struct found_paths *paths = arena_alloc(d->arena, sizeof *paths);
 
     paths->d = d;
-    paths->failed = read_tree(d, space, &paths->tree);
+    paths->container = container;
+    paths->failed = read_tree(d, container->space, &paths->tree);
     return paths;
 }
 
@@ -61,7 +64,8 @@ static enum store_result read_node(struct found_paths *paths, uint64_t id, bool 
     if (!result && ret_expired)
         result = blob_read(part->before, d->arena, blob_base, &blob);
     if (!result && ret_expired)
-        *ret_expired = blob_has_expired(&blob, d->now);
+        *ret_expired = blob_has_expired(&blob, d->now) &&
+                       !container_retains(&paths->container->immutability, &blob, d->now);
     decision_leave(d, part);
     return result;
 }

@@ -9,7 +9,7 @@
 
 struct found_paths;
 /* Starts a search of a hierarchical container. */
-struct found_paths *found_paths_open(struct decision *d, struct guid space);
+struct found_paths *found_paths_open(struct decision *d, const struct container *container);
 /* Returns the path of a file or directory; ptr NULL if it is not found: it no longer exists, is in a
  * deleted directory, or has expired. Returns STORE_OK, STORE_CORRUPT, or another failure. */
 enum store_result found_path(struct found_paths *paths, uint64_t node, struct bytes *ret_path);

@@ -133,6 +133,7 @@ static void print_account(struct arena *arena, struct bytes body)
         { "containers", "" },
         { "publicAccess", "" },
         { "sharedKey", "" },
+        { "lastAccessTracking", "" },
         { "versioning", "" },
         { "blobRetentionDays", "" },
         { "permanentDelete", "" },

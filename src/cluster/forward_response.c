@@ -27,19 +27,6 @@ enum http_step forward_refuse(struct forward *f)
     return refusal_busy(exchange, f->of->is_json);
 }
 
-/* Returns the link for reuse, or closes it if it cannot be reused. */
-static void finish_link(struct forward *f)
-{
-    struct link *link = f->link;
-
-    f->link = NULL;
-    if (f->is_complete && !f->head.closes && !f->is_broken &&
-        input_bytes(&link->net.input).len == 0)
-        link_give(link);
-    else
-        link_drop(link);
-}
-
 bool forward_may_move(const struct forward *f)
 {
     return f->head.status == FORWARD_NOT_OWNER && f->moves < FORWARD_MOVES_MAX &&
@@ -55,7 +42,7 @@ static enum http_step after_refusal(struct forward *f)
     if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
         route_refused(f->of->route, f->target.cell, f->target.incarnation);
     if (f->link)
-        finish_link(f);
+        forward_finish_link(f);
     is_moved = forward_learn(f->to, &f->exchange->response);
     if (!may_move)
         return forward_refuse(f);
@@ -64,38 +51,12 @@ static enum http_step after_refusal(struct forward *f)
         f->avoided.incarnation = 0;
         f->rests = f->to->placement == 0 && f->moves > 1;
     }
-    response_init(&f->exchange->response, f->exchange->arena);
-    f->has_response = f->has_continue = f->is_sent = f->is_complete = f->is_broken = false;
+    forward_forget_response(f);
     f->after_ns = is_moved ? 0 : clock_boot_ns();
     return AGAIN;
 }
 
 /* ---- body ---- */
-
-/* Smallest remaining space worth another receive; otherwise the next block continues. */
-#define LEAST_BYTES ((size_t)32 * 1024)
-
-static long receive_body(struct forward *f, char *to, size_t max)
-{
-    struct connection *connection = &f->link->net;
-    struct bytes there = input_bytes(&connection->input);
-    size_t size = there.len < max ? there.len : max;
-
-    if (size > 0) {
-        memcpy(to, there.ptr, size);
-        input_use(&connection->input, size);
-    }
-    while ((size == 0 || max - size > LEAST_BYTES) && connection->readable) {
-        ssize_t n = transport_receive(connection, to + size, max - size);
-
-        if (n == TRANSPORT_WAITS)
-            break;
-        if (n <= 0)
-            return size > 0 ? (long)size : BODY_FAILED;
-        size += (size_t)n;
-    }
-    return (long)size;
-}
 
 static long read_body(struct body_source *source, uint64_t at, char *to, size_t max)
 {
@@ -107,11 +68,11 @@ static long read_body(struct body_source *source, uint64_t at, char *to, size_t 
     begin_call(f);
     if (!f->link)
         return BODY_FAILED;
-    n = receive_body(f, to, max < f->left ? max : (size_t)f->left);
+    n = forward_receive_body(f, to, max < f->left ? max : (size_t)f->left);
     if (n > 0) {
         f->left -= (uint64_t)n;
         if (f->left == 0)
-            finish_link(f);
+            forward_finish_link(f);
     } else if (n == 0) {
         (void)pause_exchange(f);
         return BODY_WAIT;
@@ -130,6 +91,8 @@ enum http_step forward_respond(struct forward *f)
         return HTTP_RESPOND;
     if (f->head.status == FORWARD_NOT_OWNER)
         return after_refusal(f);
+    if (forward_is_list(f))
+        return forward_read_list(f);
     if (response->status < 400)
         exchange_authenticate(f->exchange);
     (void)exchange_charge(f->exchange, NULL);
@@ -141,7 +104,7 @@ enum http_step forward_respond(struct forward *f)
     }
     f->left = is_head ? 0 : f->head.length;
     if (f->left == 0 && f->link)
-        finish_link(f);
+        forward_finish_link(f);
     return HTTP_RESPOND;
 }
 

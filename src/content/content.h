@@ -325,6 +325,18 @@ void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
                                         const struct content *older, uint64_t start, uint64_t end,
                                         size_t max, struct content_ranges *ret_ranges);
+/* Describes the next part of the range, whose bytes are not read. */
+struct content_part {
+    uint64_t length;
+    const struct piece *piece; /* valid until the reader is used again; NULL for memory or a hole */
+    uint32_t offset;           /* of its first byte in the piece */
+    const char *bytes;         /* valid likewise; NULL for a hole, which reads as zeros */
+};
+/* Describes the next part of at least one byte and moves past it. Returns STORE_OK, STORE_WAIT (a
+ * part of the map is not in memory: content_reader_load()), STORE_CORRUPT, STORE_IO. */
+enum store_result content_reader_part(struct content_reader *reader, struct content_part *ret_part);
+/* Starts again with a range of the content, which only content_reader_part() has read. */
+void content_reader_restart(struct content_reader *reader, uint64_t offset, uint64_t length);
 void content_reader_close(struct content_reader *reader);
 
 #endif

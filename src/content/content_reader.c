@@ -153,6 +153,38 @@ enum store_result content_reader_load(struct content_reader *reader)
     return result;
 }
 
+/* ---- describing ---- */
+
+enum store_result content_reader_part(struct content_reader *reader, struct content_part *ret_part)
+{
+    enum store_result result = seek(reader);
+    const struct fragment *fragment = reader->fragment;
+    uint64_t skip, end;
+
+    if (result)
+        return result;
+    skip = reader->at - fragment->start;
+    end = fragment->end < reader->end ? fragment->end : reader->end;
+    *ret_part = (struct content_part){
+        .length = end - reader->at,
+        .piece = fragment->piece,
+        .offset = fragment->piece ? fragment->piece_offset + (uint32_t)skip : 0,
+        .bytes = fragment->bytes ? fragment->bytes + skip : NULL,
+    };
+    reader->at = end;
+    assert_reader(reader);
+    return STORE_OK;
+}
+
+void content_reader_restart(struct content_reader *reader, uint64_t offset, uint64_t length)
+{
+    assert(!reader->begun);
+    reader->window.end = 0;
+    reader->at = offset;
+    reader->end = offset + length;
+    assert_reader(reader);
+}
+
 /* ---- starting ---- */
 
 /* Returns true if, according to the map, the range consists of adjacent pieces in one file. */

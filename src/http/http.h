@@ -82,6 +82,9 @@ struct request {
     /* Incarnation under which the resource was placed in this cell (service/placement.h); 0 if none
      * was named */
     uint64_t placement;
+    /* The server that forwarded it can read pieces of the store from their files, so that a large
+     * body may be described instead (response.stands_for). */
+    bool takes_pieces;
     /* x-ms-request-id, if it was chosen before the request reached the service; otherwise zeros */
     struct guid id;
 };
@@ -134,6 +137,11 @@ struct response {
     /* BODY_SOURCE, BODY_FILE (or NULL): released by the application in done() */
     struct body_source *source;
     uint64_t body_length; /* BODY_FILE, BODY_SOURCE; for HEAD: the length for GET */
+    /* Nonzero: the body describes another one of this length, which the server that forwarded the
+     * request sends to its client. The exchange ends with that server's last receipt (receipt.h);
+     * exchange_sent() and the limits for slow clients then refer to the described body. Only if
+     * request.takes_pieces. */
+    uint64_t stands_for;
 };
 
 /* Initializes an empty response with this arena. */
@@ -238,6 +246,7 @@ struct http_introduction {
     bool is_tls;       /* the client connected over TLS */
     bool is_forwarded; /* like request.is_forwarded */
     bool expects; /* the other server sends the body only after a 100 response, as with Expect */
+    bool takes_pieces;   /* like request.takes_pieces */
     uint64_t placement;  /* like request.placement */
     struct guid request; /* like request.id */
     struct bytes

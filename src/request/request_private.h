@@ -188,6 +188,11 @@ struct flow {
     struct observed_request observed;
     size_t body_read; /* bytes of a small body read into the arena so far */
     char *body_bytes;
+    /* what answer_list() has described so far */
+    struct text list;
+    uint64_t listed;
+    unsigned listed_parts;
+    bool is_not_listed; /* it cannot be described */
     /* Must be last, like its decision and the parts of that decision. Each request has a flow, but
      * hardly any decision has more than two parts. Zeroing the space for all parts would cost more
      * than they do. */
@@ -288,6 +293,12 @@ enum state body_finish(struct flow *flow);
 /* Runs state BODY: prepares the response's body.
  * returns RESPOND; WAITING if bytes must be read first */
 enum state answer_body(struct flow *flow);
+/* Describes a large body for a front end that reads it from files itself. Called repeatedly until
+ * the description is complete, or it turns out that there is none.
+ * returns  LIST_DONE the response is complete; LIST_NONE the body must be read; LIST_WAITS: the
+ *          flow's reader lacks a part of the map; LIST_FAILED: *ret_result */
+enum list_state { LIST_DONE, LIST_NONE, LIST_WAITS, LIST_FAILED };
+enum list_state answer_list(struct flow *flow, enum store_result *ret_result);
 /* Charges the memory that the response holds to the budget. A read fails with ServerBusy if there
  * is not enough memory. */
 void answer_charge_memory(struct flow *flow);

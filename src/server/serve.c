@@ -247,8 +247,8 @@ static bool check_start(const struct running *run)
 
 static unsigned descriptors_set_aside(const struct running *run)
 {
-    unsigned of_store =
-        run->options.cluster ? EMBEDDED_DESCRIPTORS_MAX : store_descriptors(run->store);
+    unsigned of_store = run->options.cluster ? EMBEDDED_DESCRIPTORS_MAX + DIRECT_FILES_MAX
+                                             : store_descriptors(run->store);
 
     return of_store + OTHER_DESCRIPTORS + ADMIN_DESCRIPTORS + management_descriptors(&run->options);
 }

@@ -305,3 +305,11 @@ void index_iterator_close(struct index_iterator *iterator)
     free(iterator->partition.ptr);
     free(iterator);
 }
+
+/* ---- pieces ---- */
+
+bool piece_is_lent(struct store *store, const struct piece *piece)
+{
+    return store->operations->piece_is_lent &&
+           store->operations->piece_is_lent(store, piece->extent);
+}

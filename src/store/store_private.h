@@ -136,6 +136,7 @@ struct store_operations {
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
     void (*piece_give)(struct store *store, const struct piece_file *file);
+    bool (*piece_is_lent)(struct store *store, uint32_t extent); /* NULL: never */
 
     /* All NULL if there are no files to back up. */
     enum store_result (*backup_begin)(struct store *store, struct backup_state *ret_state);

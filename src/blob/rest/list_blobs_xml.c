@@ -224,6 +224,8 @@ static void add_properties(struct text *out, const struct blob_view *view, const
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
+    if (view->access_time && blob->accessed > 0)
+        add_date(out, "<LastAccessTime>", blob->accessed, "</LastAccessTime>");
     if (is_base && !is_deleted)
         lease_xml(out, &blob->lease, view->now);
     else if (is_base && view->deleted_lease)

@@ -1,6 +1,7 @@
 /* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
+#include "blob/rest/access_note.h"
 #include "dfs/rest/request.h"
 #include "service/http_headers.h"
 #include "service/read_answer.h"
@@ -181,6 +182,8 @@ void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
                       const struct get_blob_result *r)
 {
     read_answer(a, &p->range, &r->part, &r->blob.content);
+    if (r->notes_access)
+        access_note(a->call, &r->at);
     answer_http_md5(a, r->part.is_part ? "x-ms-content-md5" : "Content-MD5", &r->blob.http);
     answer_path(a, &r->blob);
 }

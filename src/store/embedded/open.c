@@ -160,6 +160,7 @@ static const struct store_operations embedded_operations = {
     .piece_read = embedded_piece_read,
     .piece_check = embedded_piece_check,
     .piece_give = embedded_piece_give,
+    .piece_is_lent = embedded_piece_is_lent,
     .hold_space = embedded_hold_space,
     .restart_decisions = embedded_restart_decisions,
     .release_space = embedded_release_space,

@@ -40,6 +40,7 @@ static const struct field blob_fields[] = {
     VALUE(blob, immutability.mode),
     VALUE(blob, immutability.until),
     VALUE(blob, immutability.has_hold),
+    VALUE(blob, accessed),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -87,6 +88,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .deleted_path = BYTES("path " #n), .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },     \
     .encryption_context = BYTES("context " #n),                                                    \
     .immutability = { .mode = POLICY_UNLOCKED + flag, .until = n + 17, .has_hold = flag },         \
+    .accessed = n + 18,                                                                            \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
