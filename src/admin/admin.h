@@ -2,8 +2,9 @@
  * server's user and root can open it, so there is no other authentication. Used by `lagra status`,
  * `account`, `container` and others.
  *
- *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
- *                     (admin.c); may be empty. Response: 200 with a JSON object; otherwise
+ *   POST /OPERATION   body: a JSON object of strings: the arguments listed for the operation in
+ *                     the table of admin.c; may be empty. Response: 200 with a JSON object;
+ *                     otherwise
  *                     {"code": "...", "error": "a sentence"}
  *
  * Operations may wait for the disk. They run in a thread pool of their own, so that they complete

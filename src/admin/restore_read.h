@@ -25,8 +25,8 @@ struct restoring {
     bool is_cut; /* set if sending failed */
 };
 
-/* Finds the space in the backup.
- * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
+/* Finds the space in the backup. Returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name;
+ * else like archive_records(). */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
 /* Reads and sends everything. Returns STORE_OK, an error of archive_records(), or STORE_BUSY if

@@ -162,8 +162,8 @@ static bool take_length(struct response *response, uint64_t *ret_length)
 
 static bool begin_list(struct forward *f)
 {
-    if (!take_length(&f->exchange->response, &f->direct_length) || !f->asks_pieces ||
-        f->head.length == 0 || f->head.length > PIECE_LIST_BYTES_MAX) {
+    if (!take_length(&f->exchange->response, &f->direct_length) || f->head.length == 0 ||
+        f->head.length > PIECE_LIST_BYTES_MAX) {
         log_line(LOG_ERROR, "a list of pieces from the owner of cell %" PRIu32 " is malformed",
                  f->target.cell);
         return false;

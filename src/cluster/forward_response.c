@@ -2,6 +2,7 @@
 #include "cluster/forward_private.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -82,6 +83,18 @@ static long read_body(struct body_source *source, uint64_t at, char *to, size_t 
 
 /* ---- head ---- */
 
+/* Ends a request whose owner sent a list of pieces that was not asked for. The request is not sent
+ * again, because its body may have been used. */
+static enum http_step cut_off(struct forward *f)
+{
+    log_line(LOG_ERROR, "the owner of cell %" PRIu32 " sent a list of pieces without being asked",
+             f->target.cell);
+    if (f->link)
+        link_drop(f->link);
+    f->link = NULL;
+    return HTTP_CUT;
+}
+
 enum http_step forward_respond(struct forward *f)
 {
     struct response *response = &f->exchange->response;
@@ -92,7 +105,7 @@ enum http_step forward_respond(struct forward *f)
     if (f->head.status == FORWARD_NOT_OWNER)
         return after_refusal(f);
     if (forward_is_list(f))
-        return forward_read_list(f);
+        return f->asks_pieces ? forward_read_list(f) : cut_off(f);
     if (response->status < 400)
         exchange_authenticate(f->exchange);
     (void)exchange_charge(f->exchange, NULL);

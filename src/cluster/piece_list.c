@@ -5,7 +5,7 @@
 
 #define VERSION     1
 #define SUM_BYTES   4u
-#define BLOCK_BYTES 4096u /* pieces start at multiples of it; the first one is the file's header */
+#define BLOCK_BYTES 4096u /* pieces start at multiples of it; the first block is a file's header */
 
 void piece_list_start(struct text *out)
 {
@@ -42,8 +42,7 @@ void piece_list_add_bytes(struct text *out, struct bytes bytes)
 
 /* ---- reading ---- */
 
-/* Returns true if the numbers of a piece are possible and its sectors are exactly those of the
- * bytes taken. */
+/* Returns true if the fields of a piece are valid and its sectors exactly cover the bytes taken. */
 static bool is_possible(const struct listed *piece)
 {
     uint64_t end = piece->skip + piece->take; /* both were read as 32 bits */

@@ -5,8 +5,8 @@
 
 /* Number of windows to read ahead; with blocks of 8 MiB, 256 MiB. */
 #define WINDOWS_AHEAD       32u
-/* Maximum size of a window of sparse content: as many units as fit in a range sent from a file, and
- * a few more parts than a single unit may have. */
+/* Limits of a window of sparse content: the units that fit in FILE_RANGE_MAX, and slightly more
+ * parts than a single unit can have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -137,8 +137,8 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
 
 /* ---- sparse content ---- */
 
-/* Returns true if the part continues the fragment in the same piece. Adjacent units may each have a
- * reference to one piece. */
+/* Returns true if the part continues the fragment in the same piece. Adjacent units may
+ * refer to the same piece. */
 static bool continues(const struct fragment *last, const struct part *part)
 {
     const struct piece *piece = last->piece;
@@ -175,9 +175,9 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Reads the parts of pages from `start` on, and of following units up to `end` as long as their
- * data is in pieces, because data of many units may be sent together. Sets *ret_end to the end of
- * the pages read */
+/* Reads the parts of pages from `start` on. Continues with the following units, up to `end`, while
+ * all of their data is in pieces, so that many units can be sent together. Sets *ret_end to the end
+ * of the pages read. */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {

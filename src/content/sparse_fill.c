@@ -273,8 +273,8 @@ enum store_result content_write_ranges(struct read_view *before, struct changes 
 
 /* Clears a range of sparse content: frees complete units, and writes zeros to the rest. */
 
-/* In a longer range, the complete units are cleared as one large hole, and the partial units at
- * its ends separately; no record belongs to both. */
+/* In a range longer than this, the complete units are cleared as one large hole, and the partial
+ * units at its ends separately. No record belongs to both. */
 #define ZEROED_AT_ONCE (16u * UNIT_BYTES)
 #define ZEROS_MAX      (2u * PAGE_BYTES)
 

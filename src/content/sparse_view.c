@@ -6,8 +6,8 @@
 
 /* Maximum number of pages read by individual gets; if there are more, a scan is used. */
 #define PAGES_GOT_MAX  4u
-/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not step over
- * the tombstones of all later pages, which large writes leave when they overwrite small ones. */
+/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not read
+ * the tombstones of later pages. Large writes that overwrite small ones leave many tombstones. */
 #define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
 
 /* ---- parts ---- */

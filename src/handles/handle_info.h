@@ -49,8 +49,8 @@ attempt_fn handle_set_basic_attempt;
 
 /* FileEndOfFileInformation, FileAllocationInformation (is_allocation: truncates, never extends).
  * Updates the last write time even if the length is unchanged.
- * returns OK, E_ResourceTypeMismatch; E_InvalidRange: above FILE_LENGTH_MAX;
- * E_ShareSizeLimitReached */
+ * Returns OK, E_ResourceTypeMismatch; E_InvalidRange: above FILE_LENGTH_MAX;
+ * E_ShareSizeLimitReached. */
 struct handle_set_length {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
@@ -66,8 +66,8 @@ attempt_fn handle_set_length_attempt;
 
 /* FileDispositionInformation. The node is deleted when its last handle is closed. A pending
  * delete does not survive a crash.
- * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
- *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root */
+ * Returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
+ *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root. */
 struct handle_set_disposition {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;

@@ -94,7 +94,7 @@ struct handle_close {
 /* Closes the handle, releases its locks and wakes waiters. Does not delete a directory that is
  * no longer empty. Data written by the handle is durable when d->seen is, so the caller waits
  * for that before it responds (docs/smb.md). If the handle was closed by force or its share is
- * deleted, the results have no info. returns OK */
+ * deleted, the results have no info. Returns OK. */
 attempt_fn handle_close_attempt;
 
 #endif

@@ -66,7 +66,7 @@ void watcher_remove(struct watcher *watcher);
  * above it, once the decision's changes are committed. place: returned by tree_find(), with the
  * path from the root, or by tree_find_id(), in which case the path is looked up if the share has
  * watchers. Changes of the root itself are not reported. filter: CHANGE_*; watchers of any of these
- * are notified. Adds no part to the decision. returns OK, or an error of decision_fail_store() */
+ * are notified. Adds no part to the decision. Returns OK, or an error of decision_fail_store(). */
 enum error notify_change(struct tree *tree, const struct tree_place *place,
                          enum change_action action, uint32_t filter);
 /* Like notify_change(), for CHANGE_FILE_NAME or CHANGE_DIRECTORY_NAME, depending on the node. */

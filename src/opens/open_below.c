@@ -48,8 +48,8 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
     return true;
 }
 
-/* Reads the parents of a node, up to the first one already visited. returns STORE_OK if one of them
- * is the directory; STORE_NOT_FOUND; errors of read_view_get() */
+/* Reads the parents of a node, up to the first one already visited. Returns STORE_OK if one of them
+ * is the directory; STORE_NOT_FOUND; errors of read_view_get(). */
 static enum store_result search_parents(struct tree *tree, struct arena *arena,
                                         struct elsewhere *elsewhere, uint64_t node,
                                         uint64_t directory, unsigned *work)

@@ -10,15 +10,15 @@
  * If "g" does not exist, nothing is open, and an operation reads only this one key.
  *
  * Each open has the epoch of the process that holds it (open_epoch()). Stale opens are ignored:
- * those of ended processes, unless persistent (SMB 3 persistent handles), and those made before the
- * share was deleted and restored. Handle ids are instants, so opens from before a restore have
- * lower ids than the restore (decision: 379). Stale opens need no clean-up: the next write of the
- * record removes them.
+ * those of processes that have ended, unless persistent (SMB 3 persistent handles), and those made
+ * before the share was deleted and restored. Handle ids are instants, so the id of an open made
+ * before a restore is less than the instant of the restore (decision: 379). Stale opens need no
+ * clean-up: the next write of the record removes them.
  *
  * An open whose client has lost its connection may be retained: it is *away* (disconnected) until
  * the instant in its entry. After a restart, a persistent open counts as disconnected from the
- * start of the new process. It is stale once a later process has run for its whole timeout
- * (open_epoch.h). Breaks started by its original process count as acknowledged.
+ * start of the new process. It is stale once a later process has run for as long as the
+ * open's timeout (open_epoch.h). Breaks started by its original process count as acknowledged.
  *
  * Records are validated: reading a malformed one logs it and returns STORE_CORRUPT. Thread-safe. */
 #ifndef LAGRA_OPENS_OPEN_RECORD_H
@@ -48,7 +48,7 @@ struct open_entry {
     instant disconnected_until; /* expiry; 0 while the client is connected */
 };
 
-/* The caching of one open (an oplock) or of all opens with a lease key. While a break is in
+/* The caching of one open (an oplock) or of all opens that share a lease key. While a break is in
  * progress, further breaks only lower caching.breaks_to and are sent after the acknowledgment. */
 struct caching_entry {
     struct guid key;
@@ -60,7 +60,7 @@ static inline bool caching_is_breaking(const struct caching_entry *entry)
 {
     return entry->reported != entry->caching.holds;
 }
-/* Sets the caching, without a break in progress. */
+/* Sets the caching and ends a break in progress. */
 static inline void caching_settle(struct caching_entry *entry, uint8_t holds)
 {
     entry->caching.holds = entry->caching.breaks_to = entry->reported = holds;
@@ -81,15 +81,15 @@ struct open_set {
 
 /* Returns the open with the id, or NULL. */
 struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
-/* Reads the value of the record, for open_set_decode(). returns like read_view_get() */
+/* Reads the value of the record, for open_set_decode(). Returns like read_view_get(). */
 enum store_result open_set_get(struct read_view *before, struct arena *arena,
                                struct bytes *ret_value);
 /* Writes the set without caching entries that no open uses, or deletes the record if the set is
  * empty. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
-/* Reads the locks of opens in the set. returns like open_set_get(), but STORE_OK if there is no
- * record */
+/* Reads the locks of opens in the set. Returns like open_set_get(), but STORE_OK if there is no
+ * record. */
 enum store_result byte_locks_read(struct read_view *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
                                   size_t *ret_count);
@@ -106,8 +106,8 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 
 /* ---- the index of handles ---- */
 
-/* Specifies which file times operations through a handle no longer update, and the last write time
- * that the handle reports. A command returns a new value, which the caller stores in the open after
+/* File times that operations through this handle no longer update, and the last write time that it
+ * reports. A command returns a new value, which the caller stores in the open after
  * the commit. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
 struct handle_times {
     bool keeps_accessed, keeps_written,
@@ -162,8 +162,8 @@ struct bytes handle_prefix(struct arena *arena, const uint64_t *node);
 /* Returns the key of a handle. */
 struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
 
-/* Index of the nodes with a pending delete. The record "g" is authoritative, because its opens may
- * have become stale since. */
+/* Index of the nodes with a pending delete. An entry may be out of date, because opens can
+ * become stale after it was written; the record "g" decides. */
 #define PENDING_PREFIX "p"
 void pending_put(struct changes *changes, uint64_t node);
 void pending_delete(struct changes *changes, uint64_t node);

@@ -50,11 +50,11 @@ struct open_state {
 };
 
 /* Reads the opens of a node. tree: current state of the share. part: the node's. The caller sets
- * is_leased and is_read_only. returns OK, or an error of decision_fail_store() */
+ * is_leased and is_read_only. Returns OK, or an error of decision_fail_store(). */
 enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
                            uint64_t node);
-/* Reads the opens of a node. before: view of the node's partition. returns STORE_OK, even if there
- * are none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+/* Reads the opens of a node. before: view of the node's partition. Returns STORE_OK, even if there
+ * are none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO. */
 enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set);
 /* Adds the record to the part's changes if it was changed or contains stale opens. The functions
@@ -73,11 +73,11 @@ static inline struct waiter_key open_state_waiting_key(const struct open_state *
 
 /* Checks an operation of the File REST API. After OK, the caller calls open_state_write() once the
  * operation has succeeded.
- * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
- *         E_ClientCacheFlushDelay */
+ * Returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
+ *         E_ClientCacheFlushDelay. */
 enum error open_state_check_rest(struct open_state *opens, enum rest_use use);
 /* Checks a read of these bytes: fails if an exclusive lock covers any of them.
- * returns OK, E_FileLockConflict, as decision_fail_store() */
+ * Returns OK, E_FileLockConflict, as decision_fail_store(). */
 enum error open_state_check_read(struct open_state *opens, uint64_t offset, uint64_t length);
 /* Checks a write, truncation or replacement: fails if the file has any byte-range lock.
  * semantics 8.1; decision: 337, 490 */
@@ -144,15 +144,15 @@ enum error open_state_acknowledge(struct open_state *opens,
  * decision_fail_store() */
 enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
                                  const struct handle_kept *kept, bool *ret_stays);
-/* Returns a disconnected handle. returns OK, E_ResourceNotFound: not disconnected, or expired;
- * as decision_fail_store() */
+/* Returns a disconnected handle. Returns OK, E_ResourceNotFound: not disconnected, or expired;
+ * as decision_fail_store(). */
 enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
                                    struct handle *ret_handle);
 /* Reconnects a handle. Only session, client_address and client_name of *from are used.
- * *ret_given: its caching; zeros if none. returns like open_state_disconnected() */
+ * *ret_given: its caching; zeros if none. Returns like open_state_disconnected(). */
 enum error open_state_reconnect(struct open_state *opens, uint64_t handle,
                                 const struct handle *from, struct caching_given *ret_given);
-/* Returns the current caching of a handle. returns OK, E_ResourceNotFound */
+/* Returns the current caching of a handle. Returns OK, E_ResourceNotFound. */
 enum error open_state_caching(struct open_state *opens, uint64_t handle,
                               struct caching_given *ret_given);
 /* Returns true if the handle is disconnected and has expired. */
@@ -161,36 +161,36 @@ bool open_state_has_expired(const struct open_state *opens, uint64_t handle);
 /* ---- operations on a handle ---- */
 
 /* Sets or clears delete pending. Setting it first breaks the handle caching of others.
- * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
- * as open_state_break_handles() */
+ * Returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
+ * as open_state_break_handles(). */
 enum error open_state_set_delete_pending(struct open_state *opens, uint64_t handle,
                                          bool is_pending);
 /* Acquires all of these locks in order for the handle, or none of them. Each must not conflict with
- * existing locks or with earlier ones in the list. returns OK, E_ResourceNotFound,
+ * existing locks or with earlier ones in the list. Returns OK, E_ResourceNotFound,
  * E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy: BYTE_LOCKS_MAX. decision: 336
  */
 enum error open_state_lock(struct open_state *opens, uint64_t handle,
                            const struct byte_lock *wanted, size_t count);
 /* Releases the locks on exactly these ranges, in order, exclusive ones first. The caller calls
  * open_state_write().
- * returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released */
+ * Returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released. */
 enum error open_state_unlock(struct open_state *opens, uint64_t handle,
                              const struct byte_range *ranges, size_t count);
 /* Check reads and writes of bytes by a handle. A write breaks the caching of other clients, and
  * the handle's own level II oplock.
- * returns OK, E_ResourceNotFound, E_FileLockConflict */
+ * Returns OK, E_ResourceNotFound, E_FileLockConflict. */
 enum error open_state_read_bytes(struct open_state *opens, uint64_t handle,
                                  const struct byte_range *range);
 enum error open_state_write_bytes(struct open_state *opens, uint64_t handle,
                                   const struct byte_range *range);
-/* Breaks the data caching of others because the length changes. returns OK, E_ResourceNotFound */
+/* Breaks the data caching of others because the length changes. Returns OK, E_ResourceNotFound. */
 enum error open_state_change_data(struct open_state *opens, uint64_t handle);
 /* Breaks the handle caching of others before the node is renamed, marked for deletion, or gets a
  * new security descriptor: their cached handles may already be closed by the application, and
  * were opened by the old name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
  * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
 enum error open_state_break_handles(struct open_state *opens, uint64_t handle);
-/* Checks the creation of an entry in this directory, or a rename into it. returns OK,
+/* Checks the creation of an entry in this directory, or a rename into it. Returns OK,
  * E_DeletePending, E_SharingViolation. MS-FSA 2.1.5.15.12 */
 enum error open_state_add_name(struct open_state *opens, bool is_rename);
 

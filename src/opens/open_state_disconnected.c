@@ -35,8 +35,8 @@ static void drop_cachings_without_open(struct open_state *opens)
 }
 
 /* Closes the disconnected opens that conflict with the operation, and sets *ret_ended if there are
- * any. Their index entries are deleted when the open state is written. returns OK, or an error of
- * decision_fail_store() */
+ * any. Their index entries are deleted when the open state is written. Returns OK, or an error of
+ * decision_fail_store(). */
 static enum error close_opens(struct open_state *opens, const struct file_use *use,
                               const struct caching_break *breaks, size_t break_count,
                               bool *ret_ended)

@@ -98,7 +98,7 @@ static uint64_t new_id(const struct open_state *opens)
     return opens->d->now > last ? opens->d->now : last + 1;
 }
 
-/* Appends an open, whose id is the greatest. */
+/* Appends an open, which must have the greatest id. */
 static void add_open(struct open_state *opens, const struct open_entry *open)
 {
     struct open_set *set = &opens->set;

@@ -15,8 +15,8 @@ bool start_check(unsigned threads, size_t memory_bytes);
 /* Starts jemalloc's background thread, which returns unused memory to the system, so that memory
  * used by many clients is not kept after they left. jemalloc's own option would crash if the thread
  * cannot be started. Sanitizers use their own allocator. Called once, by the main thread.
- * returns  false if there is no memory or thread for it; memory is then returned later, if at all
- * man: jemalloc(3), "background_thread" */
+ * Returns  false if there is no memory or thread for it; memory is then returned later, if at all
+ * man: jemalloc(3), "background_thread". */
 bool allocator_start(void);
 
 /* ---- a store that failed ---- */

@@ -284,16 +284,16 @@ struct service {
     void (*names)(const struct resource *resource, struct bytes *ret_container,
                   struct bytes *ret_object);
     /* Checks that the names are well formed.
-     * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeName */
+     * Returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeName. */
     enum error (*check_names)(const struct resource *resource);
     /* Finds the partition of the input's resource. May read other partitions, and then calls
      * decision_saw().
-     * returns OK, or the error for a missing parent (ContainerNotFound) */
+     * Returns OK, or the error for a missing parent (ContainerNotFound). */
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
     /* Finds facts for the permission check in the state found by locate() and subject(): public
      * access and stored policies. ret_facts is zeroed except for `known` and `exists`. Pure. NULL
      * if none exist.
-     * returns  OK, like decision_fail_store(), or an error that overrides other permissions */
+     * Returns  OK, like decision_fail_store(), or an error that overrides other permissions. */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
     /* the facts may have results of access control lists, for rows with `passes` */
     bool has_access_control;

@@ -87,7 +87,7 @@ struct extents {
     struct staged_piece *staged[STAGED_BUCKETS];
 };
 
-/* Lists the files. Called on the startup thread. returns STORE_OK, STORE_IO */
+/* Lists the files. Called on the startup thread. Returns STORE_OK, STORE_IO. */
 enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem);
 /* The caller closes the folder. */
 void extents_release(struct extents *extents);
