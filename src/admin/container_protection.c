@@ -2,6 +2,7 @@
 #include "admin/container_protection.h"
 
 #include "admin/resource_request.h"
+#include "base/log.h"
 
 /* Arguments of container-show and container-delete: name, account. */
 enum { NAME, ACCOUNT };
@@ -76,22 +77,45 @@ static bool needs_closing(struct admin_call *call, struct bytes protection)
            (members[0].kind == JSON_TRUE || members[1].kind == JSON_STRING);
 }
 
-void container_set_closed(struct admin_call *call, struct bytes account, bool is_closed)
+static struct internal_request change_request(struct admin_call *call, struct bytes account,
+                                              struct http_header *header, const char *change)
 {
     static const struct bytes name = BYTES("x-ms-protection-change");
-    const struct endpoint *endpoint =
-        endpoint_find(call->admin->endpoints, bytes_from_string("blob"));
-    const struct http_header header = { name, bytes_from_string(is_closed ? "close" : "open"),
-                                        name };
+    struct internal_request asked =
+        protection_request(call->arena, METHOD_PUT, account, call->given[NAME]);
+
+    *header = (struct http_header){ name, bytes_from_string(change), name };
+    asked.headers = header;
+    asked.header_count = 1;
+    return asked;
+}
+
+bool container_close(struct admin_call *call, struct bytes account, bool *ret_is_closed)
+{
     struct internal_request asked =
         protection_request(call->arena, METHOD_GET, account, call->given[NAME]);
+    struct http_header header;
     struct internal_response answer;
 
-    cell_request_run(endpoint, call->arena, &asked, &answer);
-    if (answer.error || !needs_closing(call, answer.response.body))
-        return;
-    asked.method = METHOD_PUT;
-    asked.headers = &header;
-    asked.header_count = 1;
-    cell_request_run(endpoint, call->arena, &asked, &answer);
+    *ret_is_closed = false;
+    if (!resource_request(call, "blob", &asked, &answer))
+        return false;
+    if (!needs_closing(call, answer.response.body))
+        return true;
+    asked = change_request(call, account, &header, "close");
+    *ret_is_closed = resource_request(call, "blob", &asked, &answer);
+    return *ret_is_closed;
+}
+
+void container_reopen(struct admin_call *call, struct bytes account)
+{
+    struct http_header header;
+    struct internal_request asked = change_request(call, account, &header, "open");
+    struct internal_response answer;
+
+    cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string("blob")), call->arena,
+                     &asked, &answer);
+    if (answer.error)
+        log_line(LOG_WARN, "admin: a container that was not deleted stays closed: %s",
+                 error_code(answer.error));
 }

@@ -107,16 +107,16 @@ void admin_resource_create(struct admin_call *call)
 void admin_resource_delete(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    bool is_container = strcmp(kind->name, "container") == 0;
     struct internal_request asked = { .method = METHOD_DELETE };
+    bool is_closed = false;
     struct internal_response answer;
     struct bytes account;
 
     if (!resource_find_account(call, call->given[ACCOUNT], &account) ||
         !resource_check_name(call, kind->service, call->given[NAME]))
         return;
-    if (is_container)
-        container_set_closed(call, account, true);
+    if (strcmp(kind->name, "container") == 0 && !container_close(call, account, &is_closed))
+        return;
     if (is_table(kind)) {
         asked.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),
                                   BYTES_ARG(percent_encode(call->arena, call->given[NAME], "")));
@@ -127,8 +127,8 @@ void admin_resource_delete(struct admin_call *call)
         asked.query = bytes_from_string(kind->selector);
     }
     if (!resource_request(call, kind->service, &asked, &answer)) {
-        if (is_container)
-            container_set_closed(call, account, false);
+        if (is_closed)
+            container_reopen(call, account);
         return;
     }
     json_write_member(&call->out, "account", account);

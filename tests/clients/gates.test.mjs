@@ -229,7 +229,7 @@ const GATES = [
 ];
 
 /** Dates that are not gates: versions that the program itself asks with. */
-const OWN = new Set(['cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
+const OWN = new Set(['admin/account_settings.c 2026-10-06', 'cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
     'source/copy_run.c 2026-10-06', 'transfer/api_client.c 2019-02-02', 'transfer/api_client.h 2021-12-02']);
 
 /* ---- the world ---- */
