@@ -51,6 +51,34 @@ static void draft_put(const struct work_options *options, const struct worker *w
     blob_path(options, "blob", n % options->names, draft);
 }
 
+/* The same with a customer's key, as a proxy that ends TLS would pass it on: the server trusts 127.0.0.1
+ * (--trustProxy). The key is that of the Azure SDKs' tests. */
+static void add_key(struct draft *draft, size_t at)
+{
+    draft->ms[at] = (struct pair){ "x-ms-encryption-algorithm", "AES256" };
+    draft->ms[at + 1] =
+        (struct pair){ "x-ms-encryption-key", "MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=" };
+    draft->ms[at + 2] = (struct pair){ "x-ms-encryption-key-sha256",
+                                       "3QFFFpRA5+XANHqwwbT4yXDmrT/2JaLt/FKHjzhOdoE=" };
+    draft->others[0] = (struct pair){ "X-Forwarded-Proto", "https" };
+}
+
+static void draft_get_keyed(const struct work_options *options, const struct worker *worker,
+                            uint64_t n, struct draft *draft)
+{
+    draft_get(options, worker, n, draft);
+    blob_path(options, "keyed", n % options->names, draft);
+    add_key(draft, 0);
+}
+
+static void draft_put_keyed(const struct work_options *options, const struct worker *worker,
+                            uint64_t n, struct draft *draft)
+{
+    draft_put(options, worker, n, draft);
+    blob_path(options, "keyed", n % options->names, draft);
+    add_key(draft, 1);
+}
+
 static void draft_list(const struct work_options *options, const struct worker *worker, uint64_t n,
                        struct draft *draft)
 {
@@ -326,9 +354,11 @@ static void note_message(struct worker *worker, const struct answer *answer)
 
 static const struct work work_table[] = {
     { "get", draft_get, true, { 200, 0 }, NULL, NULL, NULL },
+    { "get-keyed", draft_get_keyed, true, { 200, 0 }, NULL, NULL, NULL },
     { "get-sas", draft_get_sas, true, { 200, 0 }, NULL, NULL, NULL },
     { "get-apart", draft_get_apart, false, { 200, 0 }, NULL, NULL, NULL },
     { "put", draft_put, true, { 201, 0 }, NULL, NULL, NULL },
+    { "put-keyed", draft_put_keyed, true, { 201, 0 }, NULL, NULL, NULL },
     { "fill", draft_put, false, { 201, 0 }, NULL, NULL, NULL },
     { "fill-tagged", draft_put_tagged, false, { 201, 0 }, NULL, NULL, NULL },
     { "list", draft_list, true, { 200, 0 }, NULL, NULL, NULL },

@@ -21,6 +21,7 @@ interface Account {
     containers?: number;
     publicAccess?: boolean;
     sharedKey?: boolean;
+    lastAccessTracking?: boolean;
     versioning?: boolean;
     blobRetentionDays?: number;
     permanentDelete?: boolean;
@@ -70,11 +71,12 @@ function limitsWanted(form: FormData, account: Account): Record<string, string> 
         .filter(([name, text]) => text !== String(account[name as keyof Account] || '')).map(([name, text]) => [name, text || 'none']));
 }
 
-type Setting = 'publicAccess' | 'sharedKey' | 'versioning' | 'blobRetentionDays' | 'permanentDelete' | 'containerRetentionDays' | 'shareRetentionDays';
+type Setting = 'publicAccess' | 'sharedKey' | 'lastAccessTracking' | 'versioning' | 'blobRetentionDays' | 'permanentDelete' | 'containerRetentionDays' | 'shareRetentionDays';
 
 /** Settings that are on or off, and retentions in days. An account has those that account-show returns. */
 const SWITCHES: [Setting, string][] = [['versioning', 'Versions of blobs'], ['permanentDelete', 'Permanent deletion of retained blobs'],
-    ['publicAccess', 'Containers may allow public access'], ['sharedKey', 'Requests signed with an account key']];
+    ['publicAccess', 'Containers may allow public access'], ['sharedKey', 'Requests signed with an account key'],
+    ['lastAccessTracking', 'Last access time of blobs']];
 const RETENTIONS: [Setting, string][] = [['blobRetentionDays', 'Days that deleted blobs are retained'],
     ['containerRetentionDays', 'Days that deleted containers are retained'], ['shareRetentionDays', 'Days that deleted shares are retained']];
 

@@ -10,6 +10,7 @@ import { go, hrefOf } from './route.ts';
 import { listBlobs, type Listed, walkBlobs } from './list.ts';
 import { Name, visible } from './names.tsx';
 import type { Column } from './order.ts';
+import { DeletedPaths } from './deleted.tsx';
 import { DropZone } from './picker.tsx';
 import { type Item, RemoveMarked } from './remove.tsx';
 import { Scroller } from './scroller.tsx';
@@ -126,13 +127,16 @@ function List({ account, container, prefix, chosen, isTree }: { account: string;
                 <Field label="Name prefix" name="search" value={search} />
                 <button type="submit">Search</button>
             </form>
-            <label class="check"><input type="checkbox" name="deleted" checked={withDeleted} onChange={(event) => setWithDeleted(event.currentTarget.checked)} /> Show deleted</label>
+            <label class="check"><input type="checkbox" name="deleted" checked={withDeleted} onChange={(event) => {
+                setMarks(NO_MARKS);
+                setWithDeleted(event.currentTarget.checked);
+            }} /> Show deleted</label>
             <button type="button" onClick={reload}>Reload</button>
             <button type="button" class="danger" disabled={!hasMarks} onClick={() => setDeletes(marks)}>Delete {marks.isAll ? 'all marked' : `${marks.of.size || ''} marked`}…</button>
         </div>
         <Problem of={problem} />
-        <Scroller<Listed> label="Blobs" columns={columns} empty="There are no blobs here." group={({ isFolder }) => (isFolder ? 0 : 1)}
-            of={[account, container, prefix, search, withDeleted, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE, withDeleted })} />
+        {isTree && withDeleted ? <DeletedPaths account={account} container={container} prefix={prefix + search} turn={turn} onRestored={reload} /> : <Scroller<Listed> label="Blobs" columns={columns} empty="There are no blobs here." group={({ isFolder }) => (isFolder ? 0 : 1)}
+            of={[account, container, prefix, search, withDeleted, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE, withDeleted })} />}
         {deletes && <RemoveMarked title={`Delete ${marksWords(deletes)}?`} one="blob" onClose={() => setDeletes(undefined)} onDone={reload}
             walk={(signal) => walkMarked(account, container, markedRows(account, container, prefix + search, deletes, signal), isTree, signal)}
             {...(isTree && { parts: (signal: AbortSignal) => markedRows(account, container, prefix + search, deletes, signal) })}

@@ -10,6 +10,8 @@ export interface Listed {
     tier?: string | undefined;
     modified?: Date | undefined;
     daysKept?: number | undefined; // of one that is soft-deleted
+    deletedAt?: Date | undefined;
+    deletionId?: string | undefined; // of a deleted path of a hierarchical account
     hasVersionsOnly: boolean;
 }
 
@@ -18,7 +20,7 @@ const plain = (text: string) => text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+))
     decimal ? String.fromCodePoint(Number(decimal)) : hex ? String.fromCodePoint(parseInt(hex, 16)) : ENTITIES[word ?? ''] ?? all);
 
 const elementOf = (name: string) => new RegExp(`<${name}( Encoded="true")?>([^<]*)</${name}>`);
-const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'HasVersionsOnly', 'ResourceType', 'NextMarker', 'Code', 'Message']
+const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'DeletedTime', 'DeletionId', 'HasVersionsOnly', 'ResourceType', 'NextMarker', 'Code', 'Message']
     .map((name) => [name, elementOf(name)]));
 
 /** The text of an element without child elements; a name that XML cannot express is percent-encoded. */
@@ -31,11 +33,13 @@ function textOf(xml: string, name: string): string | undefined {
 
 function blobOf(xml: string): Listed {
     const modified = textOf(xml, 'Last-Modified'), size = textOf(xml, 'Content-Length'), daysKept = textOf(xml, 'RemainingRetentionDays');
+    const deletedAt = daysKept === undefined ? undefined : textOf(xml, 'DeletedTime');
 
     return {
         name: textOf(xml, 'Name') ?? '', isFolder: textOf(xml, 'ResourceType') === 'directory', size: size === undefined ? undefined : Number(size),
         type: textOf(xml, 'BlobType')?.replace('Blob', '').toLowerCase(), tier: textOf(xml, 'AccessTier'), modified: modified ? new Date(modified) : undefined,
-        daysKept: daysKept === undefined ? undefined : Number(daysKept), hasVersionsOnly: textOf(xml, 'HasVersionsOnly') === 'true',
+        daysKept: daysKept === undefined ? undefined : Number(daysKept), deletedAt: deletedAt ? new Date(deletedAt) : undefined, deletionId: textOf(xml, 'DeletionId'),
+        hasVersionsOnly: textOf(xml, 'HasVersionsOnly') === 'true',
     };
 }
 
@@ -57,11 +61,12 @@ async function readEntries(answer: Response, take: (kind: string, xml: string) =
     return rest + decoder.decode();
 }
 
-/** A page of the blobs and folders below a prefix; isFlat: of all blobs, in folders too. rest: List-Blobs */
-export async function listBlobs(account: string, container: string, { prefix = '', mark, count, withDeleted = false, isFlat = false }: {
-    prefix?: string; mark?: string | undefined; count: number; withDeleted?: boolean; isFlat?: boolean;
+/** A page of the blobs and folders below a prefix; isFlat: of all blobs, in folders too; isDeleted: of the deleted paths of a hierarchical account.
+ *  rest: List-Blobs */
+export async function listBlobs(account: string, container: string, { prefix = '', mark, count, withDeleted = false, isFlat = false, isDeleted = false }: {
+    prefix?: string; mark?: string | undefined; count: number; withDeleted?: boolean; isFlat?: boolean; isDeleted?: boolean;
 }) {
-    const query = new URLSearchParams({ restype: 'container', comp: 'list', ...(!isFlat && { delimiter: '/' }), maxresults: String(count), ...(withDeleted && { include: 'deleted,deletedwithversions' }),
+    const query = new URLSearchParams({ restype: 'container', comp: 'list', ...(!isFlat && { delimiter: '/' }), maxresults: String(count), ...(withDeleted && { include: 'deleted,deletedwithversions' }), ...(isDeleted && { showonly: 'deleted' }),
         ...(prefix && { prefix }), ...(mark && { marker: mark }) });
     const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}?${query.toString()}&${await signatureOf(account)}`, { cache: 'no-store' });
     const rows: Listed[] = [];

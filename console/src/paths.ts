@@ -82,6 +82,16 @@ export async function renamePath(account: string, container: string, from: strin
     await send(account, container, to, 'PUT', { mode: 'legacy' }, { 'x-ms-rename-source': source, ...(!replaces && { 'If-None-Match': '*' }) });
 }
 
+/** Restores one deletion of a path. rest: Undelete-Blob */
+export async function undeletePath(account: string, container: string, path: string, deletionId: string) {
+    const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}/${encoded(path)}?comp=undelete&${await signatureOf(account)}`,
+        { method: 'PUT', headers: { 'x-ms-version': VERSION, 'x-ms-undelete-source': `?deletionid=${deletionId}` }, cache: 'no-store' });
+
+    if (!answer.ok)
+        throw new Refusal(answer.status, answer.headers.get('x-ms-error-code') ?? 'Unknown',
+            /<Message>([^<\n]*)/.exec(await answer.text())?.[1] ?? `The server responded with status ${answer.status}.`);
+}
+
 /** Deletes a directory and everything in it. */
 export async function removeDirectory(account: string, container: string, path: string) {
     await send(account, container, path, 'DELETE', { recursive: 'true' });

@@ -98,7 +98,7 @@ static struct bytes canonical(struct arena *arena, const char *sddl)
     return security_descriptor_encode(arena, &descriptor);
 }
 
-/* Returns the default descriptor with this number; ptr NULL if there is none. */
+/* Returns the default descriptor with this number; ptr NULL if none exists. */
 static struct bytes default_of(struct arena *arena, uint64_t number)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {

@@ -20,29 +20,29 @@ enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISS
 uint64_t permission_default(enum permission_default which);
 
 /* Returns the canonical form of a descriptor sent as SDDL or as base64 of the self-relative
- * form; ptr NULL: E_FileInvalidPermission. rest: Create-Permission */
+ * form; ptr NULL means E_FileInvalidPermission. rest: Create-Permission */
 struct bytes permission_parse(struct arena *arena, struct bytes text, bool binary);
 
 /* Stores a descriptor if it is new. Adds at most one part.
- * descriptor: canonical. returns OK, or an error of decision_fail_store() */
+ * descriptor: canonical. Returns OK, or an error of decision_fail_store(). */
 enum error permission_keep(struct decision *d, struct guid space, struct bytes descriptor,
                            uint64_t *ret_number);
 /* Finds a descriptor by number. *ret_descriptor: canonical; ptr NULL if the share has none. Adds no
- * part. returns OK, or an error of decision_fail_store() */
+ * part. Returns OK, or an error of decision_fail_store(). */
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
 /* Finds a descriptor by a key sent in a request.
- * returns OK, E_InvalidHeaderValue: malformed, E_FileInvalidPermissionKey: not in the share, as
+ * Returns OK, E_InvalidHeaderValue: malformed, E_FileInvalidPermissionKey: not in the share, as
  *         decision_fail_store(). decision: 308 */
 enum error permission_find_key(struct decision *d, struct guid space, struct bytes key,
                                uint64_t *ret_number, struct bytes *ret_descriptor);
 
 /* Returns the number of the descriptor that a new node owned by SYSTEM inherits in a directory with
- * permission `parent`, and stores it. returns OK, or an error of decision_fail_store() */
+ * permission `parent`, and stores it. Returns OK, or an error of decision_fail_store(). */
 enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
                               bool for_directory, uint64_t *ret_number);
 /* Returns the canonical descriptor that a new node with the given creator inherits, without storing
- * it. returns OK, or an error of decision_fail_store() */
+ * it. Returns OK, or an error of decision_fail_store(). */
 enum error permission_inherited(struct decision *d, struct guid space, uint64_t parent,
                                 bool for_directory, const struct descriptor_maker *maker,
                                 struct bytes *ret_descriptor);

@@ -80,7 +80,7 @@ enum posix_change {
  *          then unchanged */
 bool posix_acl_change(struct posix_acl *acl, enum posix_change how,
                       const struct posix_entries *entries, bool is_directory);
-/* Returns the index of the entry for the same scope, type and id, or `count` if there is none. */
+/* Returns the index of the entry for the same scope, type and id, or `count` if none exists. */
 size_t posix_entries_index(const struct posix_entries *entries, const struct posix_entry *wanted);
 /* Removes the default entries from a change, for the files of a recursive change. */
 void posix_entries_without_defaults(struct posix_entries *entries);

@@ -121,7 +121,7 @@ struct descriptor_maker {
 extern const struct descriptor_maker descriptor_of_system;
 
 /* Returns the default descriptor of a new file or directory in a directory with descriptor
- * `parent`: the inherited ACEs or, if there are none, all rights for its owner and SYSTEM.
+ * `parent`: the inherited ACEs or, if none exist, all rights for its owner and SYSTEM.
  * Marks the ACEs as inherited if the parent's DACL has that flag. The result may be too large
  * to encode. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,

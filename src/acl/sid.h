@@ -11,7 +11,7 @@ extern const struct bytes sid_network, sid_authenticated_users, sid_system, sid_
 
 #define SID_SYSTEM BYTES("\x01\x01\0\0\0\0\0\x05\x12\0\0\0")
 
-/* Parses a SID at the start of *text and advances past it. Returns false if there is none, or if
+/* Parses a SID at the start of *text and advances past it. Returns false if none exists, or if
  * its alias is domain-relative. */
 bool sid_take(struct arena *arena, struct bytes *text, struct bytes *ret_sid);
 /* Appends a SID, by its alias if it has one. sid: valid */

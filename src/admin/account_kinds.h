@@ -1,7 +1,7 @@
-/* Records the kind, flat or hierarchical, of accounts that the store does not define: the
- * development account and those of a file, a credential or the environment. An account keeps its
- * kind forever, so the first start with --hierarchical records it. An account without a record is
- * flat. The record of a stored account has its kind (stored_accounts.h).
+/* Records whether an account is flat or hierarchical (its kind), for accounts that are not stored:
+ * the development account and those from a file, a credential or the environment. The kind of an
+ * account never changes, so the first start with --hierarchical records it. An account without a
+ * record is flat. The kind of a stored account is in its own record (stored_accounts.h).
  *
  *   partition ""  of stored_accounts_space(): INNER "k" + NAME, a number (small_record.h):
  *                 1 if it is hierarchical, 0 if it is flat */
@@ -11,9 +11,9 @@
 #include "auth/auth.h"
 #include "store/store.h"
 
-/* Makes the recorded kinds effective. With `hierarchical`, accounts without a record become
- * hierarchical unless they have containers; with `records`, in a cluster only at the root cell,
- * their kinds are recorded. Returns false after logging the problem. May block. */
+/* Applies the recorded kinds to the accounts. hierarchical: accounts without a record become
+ * hierarchical unless they have containers. records: also record their kinds; in a cluster only the
+ * root cell does so. Returns false after logging the problem. May block. */
 bool account_kinds_load(struct store *store, struct accounts *accounts, bool hierarchical,
                         bool records);
 
@@ -24,7 +24,8 @@ bool account_has_containers(struct store *store, struct bytes name);
 enum store_result account_kind_read(struct read_view *before, struct arena *arena,
                                     struct bytes name, bool *ret_is_hierarchical);
 bool account_kind_is_key(struct bytes key);
-/* Applies a record of the root cell (cell_accounts.h). Returns false if it is malformed. */
+/* Applies a record received from the root cell (cell_accounts.h). Returns false if it is malformed.
+ */
 bool account_kind_follow(struct accounts *accounts, struct bytes key, struct bytes value);
 
 #endif

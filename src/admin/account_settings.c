@@ -22,6 +22,7 @@ static const struct row {
                                   "ShareDeleteRetentionPolicy" },
     [SETTING_PUBLIC_ACCESS] = { "publicAccess", false, NULL, NULL },
     [SETTING_SHARED_KEY] = { "sharedKey", false, NULL, NULL },
+    [SETTING_ACCESS_TRACKING] = { "lastAccessTracking", false, NULL, NULL },
 };
 static const char permanent_element[] = "AllowPermanentDelete";
 
@@ -78,7 +79,25 @@ const char *account_settings_add(struct account_settings *settings, struct arena
 
 bool account_settings_of_record(const struct account_settings *settings)
 {
-    return settings->state[SETTING_PUBLIC_ACCESS] || settings->state[SETTING_SHARED_KEY];
+    bool any = false;
+
+    for (size_t i = 0; i < ACCOUNT_SETTINGS; i++)
+        any |= !rows[i].service && settings->state[i] != SETTING_UNCHANGED;
+    return any;
+}
+
+static void set_switch(bool *is, enum setting_state state, enum setting_state true_for)
+{
+    if (state != SETTING_UNCHANGED)
+        *is = state == true_for;
+}
+
+void account_settings_change_record(const struct account_settings *settings,
+                                    struct account_record *record)
+{
+    set_switch(&record->no_public_access, settings->state[SETTING_PUBLIC_ACCESS], SETTING_OFF);
+    set_switch(&record->no_shared_key, settings->state[SETTING_SHARED_KEY], SETTING_OFF);
+    set_switch(&record->tracks_access, settings->state[SETTING_ACCESS_TRACKING], SETTING_ON);
 }
 
 /* ---- service properties ---- */
@@ -260,9 +279,9 @@ void account_settings_write(const struct endpoint_set *endpoints, struct arena *
     }
 }
 
-void account_settings_write_record(struct json_writer *out, bool no_public_access,
-                                   bool no_shared_key)
+void account_settings_write_record(struct json_writer *out, const struct account_record *record)
 {
-    json_write_bool(out, rows[SETTING_PUBLIC_ACCESS].name, !no_public_access);
-    json_write_bool(out, rows[SETTING_SHARED_KEY].name, !no_shared_key);
+    json_write_bool(out, rows[SETTING_PUBLIC_ACCESS].name, !record->no_public_access);
+    json_write_bool(out, rows[SETTING_SHARED_KEY].name, !record->no_shared_key);
+    json_write_bool(out, rows[SETTING_ACCESS_TRACKING].name, record->tracks_access);
 }

@@ -5,6 +5,7 @@
 #ifndef LAGRA_ADMIN_ACCOUNT_SETTINGS_H
 #define LAGRA_ADMIN_ACCOUNT_SETTINGS_H
 
+#include "admin/stored_accounts.h"
 #include "base/json.h"
 #include "request/internal_request.h"
 
@@ -16,6 +17,7 @@ enum account_setting {
     SETTING_SHARE_RETENTION,     /* shareRetentionDays */
     SETTING_PUBLIC_ACCESS,       /* publicAccess: on, off; only of stored accounts */
     SETTING_SHARED_KEY,          /* sharedKey: on, off; only of stored accounts */
+    SETTING_ACCESS_TRACKING,     /* lastAccessTracking: on, off; only of stored accounts */
     ACCOUNT_SETTINGS
 };
 
@@ -30,7 +32,7 @@ struct account_settings {
 /* Adds a setting. Returns NULL, or what is wrong with it (in the arena). */
 const char *account_settings_add(struct account_settings *settings, struct arena *arena,
                                  struct bytes name, struct bytes value);
-/* Returns true if a setting of the account's record changes: publicAccess or sharedKey. */
+/* Returns true if a setting of the account's record changes. */
 bool account_settings_of_record(const struct account_settings *settings);
 
 /* Sets the settings that are service properties, by requests to the services. May block.
@@ -42,8 +44,9 @@ void account_settings_apply(const struct endpoint_set *endpoints, struct arena *
  * omitted. May block. */
 void account_settings_write(const struct endpoint_set *endpoints, struct arena *arena,
                             struct bytes account, struct json_writer *out);
-/* Writes the settings of a stored account's record. */
-void account_settings_write_record(struct json_writer *out, bool no_public_access,
-                                   bool no_shared_key);
+/* Sets or writes the settings of a stored account's record. */
+void account_settings_change_record(const struct account_settings *settings,
+                                    struct account_record *record);
+void account_settings_write_record(struct json_writer *out, const struct account_record *record);
 
 #endif

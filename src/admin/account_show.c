@@ -33,7 +33,7 @@ void account_write_record(struct admin_call *call, const struct account_record *
     json_write_bool(out, "hierarchical", record->hierarchical);
     admin_write_instant(out, "created", record->created);
     admin_write_instant(out, "changed", record->changed);
-    account_settings_write_record(out, record->no_public_access, record->no_shared_key);
+    account_settings_write_record(out, record);
     write_limits(out, accounts_find(call->admin->accounts, record->name));
 }
 

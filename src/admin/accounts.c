@@ -1,6 +1,5 @@
-/* `lagra account`: creates and changes accounts. Only stored accounts can be changed here;
- * accounts from a file, a credential or the environment are only shown. A key is returned only when
- * it is created. */
+/* Operations of `lagra account`. Only stored accounts can be changed; accounts from a file, a
+ * credential or the environment are only shown. A key is returned only when it is created. */
 #include "admin/admin_private.h"
 
 #include <assert.h>
@@ -14,7 +13,7 @@
 #include "base/log.h"
 #include "observe/access_log.h"
 
-#define KEY_BYTES 64 /* like the service's keys */
+#define KEY_BYTES 64 /* as in Azure */
 
 /* ---- requests ---- */
 
@@ -43,8 +42,8 @@ static bool check_name(struct admin_call *call)
     return call->status == 200;
 }
 
-/* Checks a key strictly, so that all clients decode it to the same bytes. Returns false after
- * failing the call. */
+/* Checks that a key is strictly valid base64, so that all clients decode it to the same bytes.
+ * Returns false after failing the call. */
 static bool check_key(struct admin_call *call, struct bytes key)
 {
     if (!key.ptr)
@@ -64,7 +63,7 @@ static struct bytes make_key(struct arena *arena)
 
     do
         got = getrandom(key, sizeof key, 0);
-    while (got < 0); /* interrupted by a signal; so few bytes are never returned partially */
+    while (got < 0); /* only if interrupted by a signal; a read of so few bytes is never partial */
     assert(got == sizeof key);
     text = base64_encode(arena, bytes_of(key, sizeof key));
     explicit_bzero(key, sizeof key);
@@ -74,19 +73,13 @@ static struct bytes make_key(struct arena *arena)
 /* ---- changes ---- */
 
 struct change {
-    struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL: unchanged */
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* new keys; ptr NULL means unchanged */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
     bool hierarchical; /* of a new account */
     struct account_limits limits;
     bool sets_limit[ACCOUNT_LIMITS];
     struct account_settings settings;
 };
-
-static void set_switch(bool *is_off, enum setting_state state)
-{
-    if (state != SETTING_UNCHANGED)
-        *is_off = state == SETTING_OFF;
-}
 
 static void make_change(struct account_record *record, void *context)
 {
@@ -103,8 +96,7 @@ static void make_change(struct account_record *record, void *context)
         if (change->sets_limit[i])
             record->limits.of[i] = change->limits.of[i];
     record->hierarchical |= change->hierarchical;
-    set_switch(&record->no_public_access, change->settings.state[SETTING_PUBLIC_ACCESS]);
-    set_switch(&record->no_shared_key, change->settings.state[SETTING_SHARED_KEY]);
+    account_settings_change_record(&change->settings, record);
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }
@@ -319,7 +311,7 @@ void admin_account_rotate_key(struct admin_call *call)
 
 /* ---- signing ---- */
 
-/* Signs for `lagra sas`, so that the key need not leave the server. */
+/* Signs a text for `lagra sas`, so that the key does not leave the server. */
 void admin_account_sign(struct admin_call *call)
 {
     const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);

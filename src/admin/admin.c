@@ -36,6 +36,8 @@ static const struct admin_operation operations[] = {
     { "container-create", { "name", "account", "access" }, 1, 0, admin_resource_create },
     { "container-list", { "account", "prefix", "marker", "all" }, 0, 0, admin_resource_list },
     { "container-delete", { "name", "account" }, 1, 0, admin_resource_delete },
+    { "container-show", { "name", "account" }, 1, 0, admin_container_show },
+    { "container-protect", { "name", "change", "days", "append", "tags", "account" }, 2, 0, admin_container_protect },
     { "queue-create", { "name", "account" }, 1, 0, admin_resource_create },
     { "queue-list", { "account", "prefix", "marker" }, 0, 0, admin_resource_list },
     { "queue-delete", { "name", "account" }, 1, 0, admin_resource_delete },
@@ -145,7 +147,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 /* Returns the index of an argument, or ADMIN_ARGUMENTS_MAX if the operation has no such
  * argument. */
-static size_t place_of(const struct admin_operation *operation, struct bytes name)
+static size_t index_of(const struct admin_operation *operation, struct bytes name)
 {
     size_t i = 0;
 
@@ -157,7 +159,7 @@ static size_t place_of(const struct admin_operation *operation, struct bytes nam
 
 static void read_argument(struct admin_call *call, const struct json_member *member)
 {
-    size_t i = place_of(call->operation, member->name);
+    size_t i = index_of(call->operation, member->name);
     struct bytes text = json_text(member);
 
     if (i == ADMIN_ARGUMENTS_MAX)

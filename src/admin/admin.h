@@ -1,13 +1,14 @@
-/* Operations for operators, on a Unix socket in the server's directory (net/local.h). Only this
- * user and root can open it, so there is no other authentication. Used by `lagra status`,
+/* Operators' requests, over a Unix socket in the server's data directory (net/local.h). Only the
+ * server's user and root can open it, so there is no other authentication. Used by `lagra status`,
  * `account`, `container` and others.
  *
- *   POST /OPERATION   body: a JSON object of strings, the arguments of the operation's row
- *                     (admin.c); may be empty. Response: 200 with a JSON object; otherwise
+ *   POST /OPERATION   body: a JSON object of strings: the arguments listed for the operation in
+ *                     the table of admin.c; may be empty. Response: 200 with a JSON object;
+ *                     otherwise
  *                     {"code": "...", "error": "a sentence"}
  *
- * An operation may wait for a disk. It runs in a separate thread pool, so that it completes even
- * while all threads for decisions are waiting. docs/admin.md */
+ * Operations may wait for the disk. They run in a thread pool of their own, so that they complete
+ * even if all threads for decisions are waiting. docs/admin.md */
 #ifndef LAGRA_ADMIN_ADMIN_H
 #define LAGRA_ADMIN_ADMIN_H
 
@@ -19,7 +20,7 @@
 #include "http/http.h"
 #include "service/server.h"
 
-/* Name of the socket in the server's directory; store/embedded/folder.c must know it. */
+/* Name of the socket in the data directory; store/embedded/folder.c has the same name. */
 #define ADMIN_SOCKET_NAME "admin.sock"
 
 /* A listener, as shown by `lagra status`. */
@@ -37,10 +38,10 @@ struct route;
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
-    struct backup_hold *backup; /* NULL, like the next member, if the data is in memory */
+    struct backup_hold *backup; /* this and the next member are NULL if the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
-    bool follows_root;          /* accounts follow the root cell, where they are changed */
+    bool follows_root; /* accounts are copied from the root cell and can be changed only there */
     struct console *console;    /* NULL if not served */
     struct decision_pool *pool; /* used only by this application */
     const char *location;       /* directory of the socket */
@@ -58,7 +59,7 @@ struct admin {
 };
 
 extern const struct http_application admin_application;
-/* Returns limits for a few connections, with one request at a time each. */
+/* Returns limits for a few connections with one request at a time each. */
 struct http_limits admin_limits(void);
 
 #endif

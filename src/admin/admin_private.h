@@ -77,5 +77,7 @@ void admin_account_sign(struct admin_call *call);
 void admin_resource_create(struct admin_call *call);
 void admin_resource_list(struct admin_call *call);
 void admin_resource_delete(struct admin_call *call);
+void admin_container_protect(struct admin_call *call);
+void admin_container_show(struct admin_call *call);
 
 #endif

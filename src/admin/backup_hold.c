@@ -29,7 +29,7 @@ static int64_t unix_seconds(instant t)
 }
 
 /* Sets the metric for the end of the last successful backup. Called by one thread at a time,
- * because a process makes only one backup at a time. */
+ * because only one backup runs at a time. */
 static void show_end(int64_t unix_s)
 {
     static const struct metric_family family = {
@@ -48,7 +48,7 @@ static void show_end(int64_t unix_s)
 #define BEGIN      "lagra backed up 1 "
 #define LINE_BYTES 64
 
-/* Reads the time of the last backup. Returns 0 if there is none, or it cannot be read. */
+/* Reads the time of the last backup. Returns 0 if none exists, or it cannot be read. */
 static int64_t backup_record_read(const char *location)
 {
     char *path = file_path(location, NAME);
@@ -80,7 +80,7 @@ void backup_hold_init(struct backup_hold *hold, struct store *store, const char 
     show_end(last_s);
 }
 
-/* Reserves the snapshot for this thread, regardless of its holder. Returns false if another thread
+/* Reserves the snapshot for this thread, whether or not it is held. Returns false if another thread
  * has reserved it. */
 static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
 {
@@ -95,7 +95,7 @@ static bool try_reserve(struct backup_hold *hold, bool *ret_was_held)
     return taken;
 }
 
-/* Ends the reservation. id: snapshot that is held from now on, or NULL */
+/* Ends the reservation. id: id of the snapshot that is now held, or NULL */
 static void set_state(struct backup_hold *hold, const struct guid *id)
 {
     lock_acquire(&hold->lock);

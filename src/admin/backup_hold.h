@@ -1,10 +1,9 @@
-/* Holds a snapshot for a backup while another process copies it (store/backup.h). Operations for
- * `lagra backup`, and cleanup after its process has ended.
+/* Holds a snapshot for a backup while `lagra backup`, another process, copies it (store/backup.h).
  *
- *   backup-begin   holds a snapshot. The caller has excluded other backups (cli/backup.c), so a
- *                  snapshot that is still held belongs to a dead process and is released first
+ *   backup-begin   creates and holds a snapshot. The caller excludes other backups (cli/backup.c),
+ *                  so a snapshot that is still held belongs to a dead process and is released first
  *   backup-hold    keeps the snapshot held; reports the number of copied extents
- *   backup-end     releases the snapshot, and returns whether it was held until then
+ *   backup-end     releases the snapshot, and reports whether it was held until then
  *   backup-state   progress, for observers
  *
  * A snapshot is also released after BACKUP_HOLD_S without contact; otherwise the space of deleted
@@ -29,22 +28,23 @@ struct backup_hold {
     enum backup_hold_state state; /* under lock, like the next two */
     struct guid id;               /* id of the snapshot, for the process that copies it */
     uint64_t heard_ms;            /* time of the last contact; CLOCK_MONOTONIC */
-    /* Under lock, for observers: start and end of the last backup, last extent of the snapshot and
-     * last copied one, and whether the snapshot was held until the end. */
+    /* Under lock, reported by backup-state: start and end of the last backup, last extent of the
+     * snapshot and last copied one, and whether the snapshot was held until the end. */
     instant began, ended;
     uint32_t last_extent, copied_extent;
     bool ended_well;
 };
 
-/* location: the store's data directory, from which the time of the last backup is read */
+/* Initializes the hold. location: data directory, from which the time of the last backup is read */
 void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location);
-/* Releases a snapshot without recent contact. Called about once a second. Main thread only. */
+/* Releases the snapshot if there was no contact for BACKUP_HOLD_S. Called about once a second. Main
+ * thread only. */
 void backup_hold_expire(struct backup_hold *hold);
 /* Releases the snapshot at shutdown. No operation may be in progress. Main thread only. */
 void backup_hold_release(struct backup_hold *hold);
 
-/* Writes the time of a data directory's last backup to the directory's file "backed-up". A failure
- * is logged and affects only a metric. */
+/* Writes the time of the last backup to the file "backed-up" in the data directory. A failure is
+ * logged and affects only a metric. */
 void backup_record_write(const char *location, int64_t seconds);
 
 #endif

@@ -9,11 +9,11 @@
 #include "service/driver.h"
 #include "service/names.h"
 
-#define VERSION     1
-#define EVERY_MS    500u
-#define STEP_MS     20u
-#define PATIENCE_MS 2000u
-#define ARENA_MAX   ((size_t)64 << 20)
+#define VERSION            1
+#define EVERY_MS           500u
+#define STEP_MS            20u
+#define REQUEST_TIMEOUT_MS 2000u
+#define ARENA_MAX          ((size_t)64 << 20)
 
 static const struct bytes properties_key = BYTES("p"); /* service_properties.h */
 
@@ -39,8 +39,9 @@ struct writing {
     enum store_result result;
 };
 
-/* Adds a partition to the digest, which is the sum of a hash of each partition's identity and the
- * instant of its last commit. It is a sum because accounts have no order. */
+/* Adds a partition to the digest, which is the sum, over all partitions, of a hash of the
+ * partition's identity and the instant of its last commit. It is a sum because accounts have no
+ * order. */
 static void add_digest(struct writing *w, struct bytes service, struct bytes account, instant last)
 {
     uint64_t hash = 14695981039346656037u ^ last;
@@ -130,7 +131,7 @@ int cell_accounts_serve(void *context, struct bytes body, struct arena *arena,
 
         w.out = &records;
         write_all(&w);
-        /* if a record has changed in between, the cell requests all records again */
+        /* if a record has changed in between, the cell will request all records again */
         w.digest = before;
     }
     if (w.result || store_await(w.all->endpoints[0].store, w.sequence))
@@ -199,8 +200,8 @@ static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *
     return true;
 }
 
-/* Returns true if the root has an owner. Checked before each request, which would otherwise wait
- * for an owner and delay the end of the thread. */
+/* Returns true if the root has an owner. Checked before each request, because a request waits for
+ * an owner, which would delay the shutdown of the thread. */
 static bool root_has_owner(struct route *route)
 {
     struct owner_target target;
@@ -225,7 +226,7 @@ static void follow(struct cell_accounts *f, uint64_t *digest, bool *has_failed)
                                                .path = CELL_ACCOUNTS_PATH,
                                                .body = text_bytes(&body),
                                                .response_max = PEER_BODY_MAX,
-                                               .patience_ms = PATIENCE_MS,
+                                               .timeout_ms = REQUEST_TIMEOUT_MS,
                                                .is_repeatable = true },
                        arena, &response) == PEER_OK &&
               response.status == 200 && store_all(f, response.body, arena, digest);

@@ -1,10 +1,10 @@
-/* Placements of the containers in a cell, after its data directory or that of the root was replaced
- * by a backup: `lagra cluster reclaim` has the owner of each cell other than the root claim all
- * names that it has (service/placement_release.h).
+/* Restores the placements of containers after the data directory of a cell was replaced by a
+ * backup: `lagra cluster reclaim` makes the owner of each cell other than the root claim all names
+ * in its cell (service/placement_release.h).
  *
  *   /-/reclaim   u8 1 (version); u64 cell. Response: u8 1; u64 number of names that are placed in
- *                the cell; service, account, name, as bytes, and u64 cell of each name, up to
- *                RECLAIM_CONFLICTS_MAX, that another cell has
+ *                the cell; then for each name that is placed in another cell, up to
+ *                RECLAIM_CONFLICTS_MAX: service, account, name, as bytes, and u64 cell
  *
  * decision: 1178 */
 #ifndef LAGRA_ADMIN_CELL_RECLAIM_H

@@ -9,9 +9,9 @@
 #include "base/lock.h"
 #include "service/server.h"
 
-#define VERSION     1
-#define PATIENCE_MS 2000u
-#define ARENA_MAX   ((size_t)16 << 20)
+#define VERSION            1
+#define REQUEST_TIMEOUT_MS 2000u
+#define ARENA_MAX          ((size_t)16 << 20)
 
 enum { IS_COUNTED = 1, WAS_REFUSED = 2 };
 
@@ -84,7 +84,7 @@ void cell_usage_report(struct peers *peers, uint32_t cell, struct accounts *acco
     struct peer_request request = { .cell = CLUSTER_ROOT,
                                     .path = CELL_BYTES_PATH,
                                     .response_max = CELL_BYTES_BODY_MAX,
-                                    .patience_ms = PATIENCE_MS,
+                                    .timeout_ms = REQUEST_TIMEOUT_MS,
                                     .is_repeatable = true };
     struct peer_response response;
     struct arena *arena;
@@ -132,7 +132,7 @@ static void init(void)
 }
 
 /* Returns the index of a cell, or CLUSTER_CELLS_MAX if there are too many cells. */
-static unsigned place_of(uint64_t cell)
+static unsigned index_of(uint64_t cell)
 {
     unsigned i = 0;
 
@@ -143,7 +143,7 @@ static unsigned place_of(uint64_t cell)
     return i;
 }
 
-/* Returns the reports about an account. If there are none, adds an empty one if `adds`, else
+/* Returns the reports about an account. If none exist, adds an empty one if `adds`, else
  * returns NULL. */
 static struct reported *find(const struct account *account, bool adds)
 {
@@ -192,7 +192,8 @@ static void take_report(const struct account *account, unsigned place,
     const uint64_t bit = UINT64_C(1) << place;
     struct account_usage others;
 
-    /* A new owner does not know all bytes before its first count. */
+    /* A new owner does not know the total before its first count, so the last report of the
+     * previous owner stands unless it is exceeded. */
     if (usage->is_counted || usage->bytes > reported->bytes[place])
         reported->bytes[place] = usage->bytes;
     reported->refused = usage->was_refused ? reported->refused | bit : reported->refused & ~bit;
@@ -202,7 +203,7 @@ static void take_report(const struct account *account, unsigned place,
 
 struct responding {
     struct text *out;
-    unsigned place; /* index of the cell that sent the request */
+    unsigned place; /* index of the requesting cell */
 };
 
 static void write_others(const struct account *account, void *context)
@@ -228,7 +229,7 @@ static int serve(const struct accounts *accounts, struct decoder *in, struct tex
 
     if (in->bad || cell == 0 || cell == CLUSTER_ROOT || cell > PLACEMENT_CELL_MAX)
         return 400;
-    r.place = place_of(cell);
+    r.place = index_of(cell);
     if (r.place == CLUSTER_CELLS_MAX)
         return 400;
     while (read_entry(in, &name, &usage)) {

@@ -1,11 +1,11 @@
 /* Adds up the usage of accounts whose data is in several cells of a cluster.
  *
- * (1) Capacity. Twice a second, the owner of each other cell sends the bytes of accounts with a
- *     capacity limit to the owner of the root, which responds with the bytes in all other cells.
- *     Each owner checks writes against the sum. The bytes of other cells are thus up to a second
- *     old, and all cells together may exceed the limit by the bytes accepted in that time. The last
- *     report of a cell counts until its next owner has counted.
- * (2) `lagra usage` has all owners count now, and adds up their results.
+ * (1) Capacity. Twice a second, the owner of each other cell reports the bytes of accounts with a
+ * capacity limit to the owner of the root, which responds with their bytes in all other cells. Each
+ * owner checks writes against the sum. The figures of other cells are thus up to a second old, and
+ * all cells together may exceed a limit by the bytes accepted in that time. When a cell gets a new
+ * owner, its last report is used until the new owner has counted.
+ * (2) `lagra usage` makes all owners count now, and adds up their results.
  *
  * Requests (cluster/peer.h, base/codec.h):
  *
@@ -28,8 +28,8 @@
 #define CELL_USAGE_PATH     "/-/usage"
 #define CELL_USAGE_BODY_MAX 64u
 
-/* Sends the bytes of this cell's accounts to the root, and stores its response. May wait for
- * another machine. Called on one thread, in cells other than the root. */
+/* Reports the bytes of this cell's accounts to the root, and stores its response. May wait for
+ * another machine. Called on a single thread, in cells other than the root. */
 void cell_usage_report(struct peers *peers, uint32_t cell, struct accounts *accounts);
 
 /* Handles CELL_BYTES_PATH in the root (peer_requests.h). context: struct endpoint_set */

@@ -13,11 +13,11 @@ struct reading {
     struct arena *arena;
     const struct endpoint_set *endpoints;
     struct fault_rule *rule;
-    const char *problem; /* NULL if there is none */
+    const char *problem; /* NULL if none exists */
     bool has_seed;
 };
 
-/* Sets the first problem (printf). */
+/* Sets `problem` from a printf-style message, unless it is already set. */
 __attribute__((format(printf, 2, 3))) static void fail(struct reading *r, const char *format, ...)
 {
     va_list args;
@@ -52,7 +52,7 @@ static uint64_t read_number(struct reading *r, const char *name, const struct js
     return min;
 }
 
-/* Refuses false, which would have no effect. */
+/* Accepts only true, because false would have no effect. */
 static bool read_true(struct reading *r, const char *name, const struct json_member *member)
 {
     if (member->kind != JSON_TRUE)
@@ -139,7 +139,7 @@ static const struct json_row match_rows[] = {
     { "name", read_name },       { "headers", read_headers },
 };
 
-/* Checks that the operation exists, in the service if one is named. */
+/* Checks that the operation exists, in the given service if there is one. */
 static void check_operation(struct reading *r)
 {
     const struct fault_match *match = &r->rule->match;

@@ -33,8 +33,8 @@ static bool has_token(const struct management *management, const struct request 
            bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
 }
 
-/* Refuses requests from pages of other sites, recognized by Host and the browser's headers, because
- * these do not have the token. */
+/* Refuses requests from pages of other sites, recognized by Host and by the headers that browsers
+ * add. Such a page could otherwise use the port without a token. */
 static bool check_site(struct exchange *exchange, const struct management *management,
                        enum http_step *ret_step)
 {
@@ -88,10 +88,19 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 /* Returns true for operations of admin.h that are available in a browser. */
 static bool is_for_console(struct bytes operation)
 {
-    static const char *const operations[] = { "status",      "account-list", "account-add",
-                                              "account-set", "usage",        "account-rotate-key",
-                                              "log-level",   "scrub",        "scrub-state",
-                                              "slowest",     "todo",         "backup-state",
+    static const char *const operations[] = { "status",
+                                              "account-list",
+                                              "account-show",
+                                              "account-add",
+                                              "account-set",
+                                              "usage",
+                                              "account-rotate-key",
+                                              "log-level",
+                                              "scrub",
+                                              "scrub-state",
+                                              "slowest",
+                                              "todo",
+                                              "backup-state",
                                               "config" };
 
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
@@ -145,7 +154,7 @@ static enum http_step on_head(struct exchange *exchange)
         return refuse(exchange, 401, "a token is required: Authorization: Bearer TOKEN\n");
     }
     exchange_authenticate(exchange);
-    if (testing_is_asked(request) && !management->is_standing_by)
+    if (is_testing_request(request) && !management->is_standing_by)
         return testing_head(exchange, management);
     if (!bytes_is(request->path, "/metrics"))
         return refuse(exchange, 404, "not found; this port serves /metrics\n");
@@ -156,7 +165,7 @@ static enum http_step on_head(struct exchange *exchange)
     return answer_metrics(exchange, management);
 }
 
-/* Receives a body, which only requests for tests have. */
+/* Receives a body. Only requests of testing.h have one. */
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
     return testing_body(exchange, data, ret_taken);

@@ -7,9 +7,9 @@
  *   GET /-/live, /-/ready   as on the service ports, without a token
  *   /-/..          with --testing: requests for tests of clients (testing.h)
  *
- * Requests from pages of other sites are refused (http/site.h, decision 551). On loopback all local
- * users have access; on other addresses, and if a token is set, only clients that send
- * `Authorization: Bearer TOKEN`. */
+ * Requests from pages of other sites are refused (http/site.h, decision 551). Without a token,
+ * which is possible only on loopback, all local users have access; with a token, only clients that
+ * send `Authorization: Bearer TOKEN`. */
 #ifndef LAGRA_ADMIN_MANAGEMENT_H
 #define LAGRA_ADMIN_MANAGEMENT_H
 
@@ -22,7 +22,7 @@
 /* Maximum number of concurrent responses that the kernel sends from a file, for blobs shown in the
  * console. */
 #define MANAGEMENT_FILES_MAX   8u
-/* Minimum token length, to resist guessing. */
+/* Minimum length of the token, so that it cannot be guessed. */
 #define MANAGEMENT_TOKEN_LEAST 16u
 
 /* The tag of a server of this application (http_start()). */
@@ -36,7 +36,7 @@ struct management {
     const struct http_application *services; /* as in struct console_options */
     void *service_tags[ENDPOINTS_MAX];
     const struct admin *admin;  /* application for operators' requests from the console */
-    struct bytes token;         /* ptr NULL: no token required */
+    struct bytes token;         /* ptr NULL means no token required */
     struct bytes names;         /* additional names of this host, separated by commas */
     struct task_runner *tasks;  /* with --testing: notified when the clock is moved; else NULL */
     struct saved_states *saved; /* with --testing: used by the pool's thread */

@@ -8,14 +8,16 @@
 #include "service/restore.h"
 #include "service/space_parts.h"
 
-#define VERSION        2
-#define RESPONSE_MAX   256u
-/* Timeout of requests that may wait for a disk, and whose failure would lose the copied data. */
-#define PATIENCE_MS    30000u
-#define RECORDS_MAX    4096u
-/* A shorter round is the last one: clients can wait while the changes made during it are copied. */
-#define ROUND_SHORT_MS 100u
-#define ROUNDS_MAX     10u
+#define VERSION            2
+#define RESPONSE_MAX       256u
+/* Timeout of requests that may wait for the disk. It is long because a failed request aborts the
+ * copy. */
+#define REQUEST_TIMEOUT_MS 30000u
+#define RECORDS_MAX        4096u
+/* Writes may be blocked for about as long as a round took, so a round shorter than this is the last
+ * one. */
+#define ROUND_SHORT_MS     100u
+#define ROUNDS_MAX         10u
 
 static enum move_result fail(struct copier *c, const char *problem)
 {
@@ -32,7 +34,7 @@ static struct partition partition_of(const struct copier *c)
 /* ---- requests ---- */
 
 /* Sends a request to the destination. Returns the status, or 0 if there was no response. */
-static int ask(struct copier *c, const char *path, unsigned patience_ms, struct bytes body,
+static int ask(struct copier *c, const char *path, unsigned timeout_ms, struct bytes body,
                struct arena *arena, struct bytes *ret_body)
 {
     struct peer_response response;
@@ -44,7 +46,7 @@ static int ask(struct copier *c, const char *path, unsigned patience_ms, struct 
                                          .path = path,
                                          .body = body,
                                          .response_max = RESPONSE_MAX,
-                                         .patience_ms = patience_ms },
+                                         .timeout_ms = timeout_ms },
                  arena, &response) != PEER_OK)
         return 0;
     *ret_body = response.body;
@@ -95,18 +97,18 @@ static enum move_result end_copy(struct copier *c, const struct space_copy *copy
     text_init(&body, c->arena, 64);
     encode_fixed(&body, copy->id.b, sizeof copy->id.b);
     write_clock(c, &body);
-    return ask(c, MOVE_END_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer) == 200
+    return ask(c, MOVE_END_PATH, REQUEST_TIMEOUT_MS, text_bytes(&body), c->arena, &answer) == 200
                ? MOVE_OK
                : fail(c, "the destination cannot be reached");
 }
 
 /* ---- one space ---- */
 
-/* A copy while its data is sent. */
+/* State of sending one copy. */
 struct sending {
     struct copier *copier;
     const struct space_copy *copy;
-    uint64_t records, bytes; /* sent by earlier copies */
+    uint64_t records, bytes; /* totals of earlier copies */
 };
 
 static bool hold(struct copier *c, const struct space_copy *copy)
@@ -126,7 +128,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
     text_init(&body, arena, batch.len + sizeof id->b);
     encode_fixed(&body, id->b, sizeof id->b);
     text_add(&body, batch);
-    status = ask(s->copier, MOVE_PUT_PATH, PATIENCE_MS, text_bytes(&body), arena, &answer);
+    status = ask(s->copier, MOVE_PUT_PATH, REQUEST_TIMEOUT_MS, text_bytes(&body), arena, &answer);
     arena_free(arena);
     atomic_store(s->copier->records, s->records + restoring->records);
     atomic_store(s->copier->bytes, s->bytes + restoring->bytes);
@@ -134,7 +136,7 @@ static bool send_batch(struct restoring *restoring, struct bytes batch)
            (!archive_has_many_changes(restoring->archive) || hold(s->copier, s->copy));
 }
 
-/* Sends an entire space, or its changes. */
+/* Sends an entire space or its changes, as read by `read`. */
 static enum move_result send_space(struct copier *c, const struct space_copy *copy,
                                    enum store_result (*read)(struct restoring *, struct guid))
 {
@@ -156,7 +158,7 @@ static enum move_result send_space(struct copier *c, const struct space_copy *co
     return result ? fail(c, store_result_text(result)) : MOVE_OK;
 }
 
-/* Sends changes in rounds, until a round is short or not shorter than the one before. */
+/* Sends changes in rounds, until a round is short or took no less time than the one before. */
 static enum move_result catch_up(struct copier *c, const struct space_copy *copy)
 {
     uint64_t took_ms = UINT64_MAX, before_ms;
@@ -174,7 +176,7 @@ static enum move_result catch_up(struct copier *c, const struct space_copy *copy
     return result;
 }
 
-/* Completes the last copy, after holding its space. */
+/* Holds the space of the last copy, and completes the copy. */
 static enum move_result complete_copy(struct copier *c)
 {
     const struct space_copy *copy = &c->copies[c->copy_count - 1];
@@ -191,8 +193,8 @@ static enum move_result complete_copy(struct copier *c)
     return result;
 }
 
-/* Copies a space. is_live: clients may write to the space meanwhile, so the copy is completed
- * later */
+/* Copies a space. is_live: clients may write to it during the copy, which is then completed later
+ */
 static enum move_result copy_space(struct copier *c, struct guid space, bool is_live)
 {
     struct space_copy *copy = &c->copies[c->copy_count];
@@ -337,9 +339,9 @@ static bool add_task(void *context, const struct archive_row *row)
     return ++c->task_count <= RECORDS_MAX;
 }
 
-/* Reads the tasks of the name itself, such as the end of the retention of a deleted
- * container. Every new task comes with a change of the name's records, so tasks are read again only
- * if the records have changed. */
+/* Reads the tasks of the name itself, such as the one that ends the retention of a deleted
+ * container. A task is only added together with a change of the name's records, so tasks are reread
+ * only if the records have changed. */
 static enum store_result read_tasks(struct copier *c, struct moved *moved, uint64_t digest)
 {
     enum store_result result = STORE_OK;
@@ -394,7 +396,7 @@ static enum move_result prepare(struct copier *c, const struct moved *moved)
     moved_write(&body, moved);
     if (text_bytes(&body).len > MOVE_PREPARE_MAX)
         return fail(c, "it has too many snapshots and soft-deleted containers");
-    status = ask(c, MOVE_PREPARE_PATH, PATIENCE_MS, text_bytes(&body), c->arena, &answer);
+    status = ask(c, MOVE_PREPARE_PATH, REQUEST_TIMEOUT_MS, text_bytes(&body), c->arena, &answer);
     if (status == 409)
         return fail(c, "an earlier move of this name has not ended at the destination");
     return status == 200 ? MOVE_OK : fail(c, "the destination cannot be reached");

@@ -1,7 +1,7 @@
-/* Source of a move: reads the records of a name, and copies its spaces to the destination
- * (move_in.h). The space of an existing container is copied while clients write to it, followed by
- * rounds that copy the changes since the previous round. Once a round is short, the space is held
- * and the last changes are copied. decision: 1130 */
+/* Copying at the source of a move: reads the records of a name, and copies its spaces to the
+ * destination (move_in.h). The space of an existing container is copied while clients write to it,
+ * followed by rounds that each copy the changes since the previous one. Once a round is short, the
+ * space is held, so that writes fail, and the last changes are copied. decision: 1130 */
 #ifndef LAGRA_ADMIN_MOVE_COPY_H
 #define LAGRA_ADMIN_MOVE_COPY_H
 
@@ -15,7 +15,7 @@
 
 enum move_result {
     MOVE_OK,
-    MOVE_AGAIN,   /* the name has changed in the meantime */
+    MOVE_AGAIN,   /* the name changed in the meantime */
     MOVE_MISSING, /* the name no longer exists */
     MOVE_FAILED,  /* see copier->problem */
 };
@@ -28,8 +28,8 @@ struct space_copy {
 struct copier {
     const struct endpoint *endpoint;
     struct move move;
-    struct arena *arena; /* memory for one attempt */
-    struct arena *kept;  /* memory for all attempts */
+    struct arena *arena; /* memory of one attempt */
+    struct arena *kept;  /* memory of all attempts */
     const atomic_bool *ends;
     _Atomic uint64_t *records, *bytes; /* progress */
     struct space_copy copies[MOVE_SPACES_MAX];
@@ -46,10 +46,10 @@ struct copier {
 };
 
 /* Completes the copies, reads the records of the name, copies its new spaces, and makes the
- * destination prepare the records. *ret_digest: digest of the prepared records. Returns MOVE_AGAIN
- * if a space was copied, which the next call completes. */
+ * destination prepare the records. Sets *ret_digest to the digest of the prepared records. Returns
+ * MOVE_AGAIN if a space was copied; the next call completes that copy. */
 enum move_result copier_prepare(struct copier *copier, uint64_t *ret_digest);
-/* Releases all spaces and ends the copying. */
+/* Releases all held spaces and stops copying. */
 void copier_release(struct copier *copier);
 
 #endif

@@ -12,12 +12,13 @@
 #define VERSION               2
 #define COPIES_MAX            8u
 #define QUIET_MS              60000u
-/* Maximum difference of the clocks. If the destination's clock is behind, it is advanced, and its
- * leases and hidden messages end early by the difference; if it is ahead, those of the moved
- * container do. */
+/* Maximum difference of the clocks. If the destination's clock is behind, it is advanced, so its
+ * leases and message timeouts end early by the difference; if it is ahead, those of the moved
+ * container end early. */
 #define CLOCK_DIFFERENCE_MAX  ((uint64_t)TICKS_PER_SECOND)
-/* Maximum difference in the totals of clock steps that the two cells have followed. Times of
- * messages exclude these steps, so they would be shown too early or late by the difference. */
+/* Maximum difference between the cells in the total of the clock steps that each has followed. The
+ * times of messages exclude these steps, so messages would become visible too early or too late by
+ * the difference. */
 #define PASSED_DIFFERENCE_MAX ((uint64_t)TICKS_PER_SECOND)
 
 struct copy {
@@ -54,8 +55,8 @@ static struct copy *take(const struct guid *id)
     return found;
 }
 
-/* Acquires a free slot. Returns NULL if there is none. *ret_old: an abandoned copy that used the
- * slot, which the caller frees; or NULL */
+/* Acquires a free slot, or one with an abandoned copy. Returns NULL if none exists. Sets *ret_old
+ * to the abandoned copy, which the caller frees, or NULL */
 static struct copy *take_free(struct restore **ret_old)
 {
     uint64_t now = clock_monotonic_ms();
@@ -120,8 +121,8 @@ static bool read_beginning(const struct endpoint_set *all, struct bytes body,
            ret_begin->name.len > 0;
 }
 
-/* Makes later decisions in this cell newer than all copied data. now, passed: times of the
- * source */
+/* Advances the clock of this cell, so that later decisions are newer than all copied data. now,
+ * passed: times of the source */
 static bool follow_clock(const struct endpoint *endpoint, uint64_t now, uint64_t passed)
 {
     uint64_t own, difference;
@@ -218,7 +219,7 @@ int move_end_serve(void *context, struct bytes body, struct arena *arena, struct
     passed = decode_u64(&in);
     is_complete = decoder_ok(&in) && follow_clock(restore->endpoint, now, passed) &&
                   restore_complete(restore);
-    restore_free(restore, is_complete); /* otherwise its task would drop the space */
+    restore_free(restore, is_complete); /* if not published, its task would drop the space */
     give(copy, NULL);
     return is_complete ? 200 : 500;
 }

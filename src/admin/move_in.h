@@ -1,7 +1,7 @@
-/* Destination of a move (service/placement_move.h): receives the contents of a space from the
- * owner of the source into a new space, like a restore from a backup (restore_state.h). The space
- * is dropped after a day unless it was prepared (MOVE_PREPARE_PATH) by then. Its tasks wait until
- * it is complete. Requests, encoded by base/codec.h:
+/* Destination of a move (service/placement_move.h): receives the contents of a space from the owner
+ * of the source cell and writes them to a new space, like a restore from a backup
+ * (restore_state.h). The new space is dropped unless it is prepared (MOVE_PREPARE_PATH) within a
+ * day. Its tasks do not run until it is complete. Requests, encoded by base/codec.h:
  *
  *   /-/move/begin  u8 2; service, account, name as bytes; the source's clock and its
  *                  store_time_passed(), u64
@@ -11,8 +11,8 @@
  *   /-/move/end    16 raw, id; the two times as above. The space is complete, and nothing in it is
  *                  newer than these times
  *
- * Status 409 means that the clocks of the two cells differ by too much, and 404 that the copy does
- * not exist. A copy is abandoned if no request for it arrives for a minute. */
+ * Status 409 means that the clocks of the two cells differ too much, and 404 that the copy does not
+ * exist. A copy is abandoned if there is no request for it within a minute. */
 #ifndef LAGRA_ADMIN_MOVE_IN_H
 #define LAGRA_ADMIN_MOVE_IN_H
 

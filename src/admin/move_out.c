@@ -17,8 +17,8 @@
 
 #define VERSION      1
 #define ARENA_MAX    ((size_t)64 << 20)
-/* Maximum number of attempts. The name changes during each of them only if its container is
- * repeatedly deleted and created. */
+/* Maximum number of attempts. All of them fail only if the container is repeatedly deleted and
+ * created. */
 #define ATTEMPTS_MAX 20u
 #define PAUSE_MS     20u
 
@@ -28,7 +28,7 @@ static struct {
     bool is_running;
     enum move_state state;
     const char *problem;
-    /* Used by the thread; changed only while it does not run. */
+    /* Used by the thread; changed only while it is not running. */
     struct thread thread;
     struct arena *arena; /* contains the strings of the move */
     struct move move;

@@ -1,7 +1,7 @@
 /* Source of a move (service/placement_move.h): a thread copies and holds the contents of one name
  * at a time (move_copy.h), and then seals the name. Writes to a held name fail with 503 ServerBusy;
- * reads are served. A move that fails before the seal, or whose process is killed, leaves the
- * source unchanged. Requests, encoded by base/codec.h:
+ * reads are still served. If a move fails or its process is killed before the seal, the source is
+ * unchanged. Requests, encoded by base/codec.h:
  *
  *   /-/move/start   a move; 409 if another one is in progress at this source
  *   /-/move/status  u8 1; incarnation of the move, u64
@@ -20,11 +20,11 @@
 #define MOVE_NAMES_MAX   1000u
 
 enum move_state {
-    MOVE_UNKNOWN, /* the source has been restarted since; the name is sealed, or unchanged */
+    MOVE_UNKNOWN, /* the source was restarted; the name is either sealed or unchanged */
     MOVE_COPIES,
-    MOVE_SEALED, /* the destination has the contents, and is making them visible */
+    MOVE_SEALED, /* the destination has the contents and is making them visible */
     MOVE_DONE,
-    MOVE_GONE,   /* nothing has this name any more, so there is nothing to move */
+    MOVE_GONE,   /* the name no longer exists, so there is nothing to move */
     MOVE_UNDONE, /* the move failed; the source still has the contents */
 };
 
@@ -32,7 +32,7 @@ enum move_state {
 int move_start_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_status_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 int move_names_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
-/* Describes the move whose contents are being copied; writes "" if there is none. Thread-safe. */
+/* Describes the move in progress, or writes "" if nothing is being copied. Thread-safe. */
 void move_out_describe(char *to, size_t size);
 /* Stops a move in progress, before the store is closed. No request may be in progress. */
 void move_out_stop(void);

@@ -1,21 +1,21 @@
 /* `lagra container` and similar commands: creates, lists and deletes containers, queues, tables
  * and shares with internal requests to the service, in any cell of a cluster
  * (request/cell_request.h). */
-#include "admin/admin_private.h"
+#include "admin/container_protection.h"
+#include "admin/resource_request.h"
 
 #include "base/encode.h"
 #include "base/url.h"
 #include "base/xml.h"
-#include "request/cell_request.h"
 
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
 
-/* Kind of resource, with its names. */
+/* A kind of resource and its names. */
 struct kind {
     const char *name; /* in operations: "container-create" */
     const char *service;
     const char *selector; /* in the query of requests */
-    /* for listing: the query, the element of the list, and that of an entry */
+    /* for listing: the query, and the XML elements of the list and of an entry */
     const char *list;
     const char *element;
     const char
@@ -47,64 +47,7 @@ static bool is_table(const struct kind *kind)
     return !kind->list;
 }
 
-/* ---- the account ---- */
-
-/* Finds the named account, or the only account if none is named. Returns false after failing the
- * call. */
-static bool find_account(struct admin_call *call, struct bytes given, struct bytes *ret_name)
-{
-    const struct account *only;
-    size_t count;
-
-    if (given.ptr) {
-        *ret_name = given;
-        if (!accounts_find(call->admin->accounts, given))
-            admin_fail(call, 404, "AccountNotFound", "The account %.*s does not exist.",
-                       BYTES_ARG(given));
-        return call->status == 200;
-    }
-    only = accounts_only(call->admin->accounts, &count);
-    if (only)
-        *ret_name = account_name(only);
-    else
-        admin_fail(call, 400, "AccountNotNamed",
-                   "There are %zu accounts; select one with --account.", count);
-    return call->status == 200;
-}
-
 /* ---- requests ---- */
-
-/* Sends an internal request. Returns false after failing the call with the service's error. */
-static bool ask(struct admin_call *call, const struct kind *kind,
-                const struct internal_request *asked, struct internal_response *ret_answer)
-{
-    cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                     call->arena, asked, ret_answer);
-    if (ret_answer->error)
-        admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
-                   error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",
-                   BYTES_ARG(ret_answer->detail));
-    return call->status == 200;
-}
-
-/* Refuses a container name that URL normalization would change, because the request would address
- * another container. Returns false after failing the call. decision: 39 */
-static bool check_name(struct admin_call *call, const struct kind *kind, struct bytes name)
-{
-    bool is_changed = strcmp(kind->service, "blob") == 0 &&
-                      !bytes_equal(url_normalize_path(call->arena, name), name);
-
-    if (is_changed)
-        admin_fail(call, error_status(E_InvalidResourceName), error_code(E_InvalidResourceName),
-                   "%s", error_message(E_InvalidResourceName));
-    return !is_changed;
-}
-
-static struct bytes path_of(struct arena *arena, struct bytes account, struct bytes name)
-{
-    return arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account),
-                        BYTES_ARG(percent_encode(arena, name, "$")));
-}
 
 /* Returns {"TableName":"name"}. */
 static struct bytes table_body(struct arena *arena, struct bytes name)
@@ -135,8 +78,8 @@ void admin_resource_create(struct admin_call *call)
     struct internal_response answer;
     struct bytes account;
 
-    if (!find_account(call, call->given[ACCOUNT], &account) ||
-        !check_name(call, kind, call->given[NAME]))
+    if (!resource_find_account(call, call->given[ACCOUNT], &account) ||
+        !resource_check_name(call, kind->service, call->given[NAME]))
         return;
     if (is_table(kind)) {
         asked.method = METHOD_POST;
@@ -145,29 +88,34 @@ void admin_resource_create(struct admin_call *call)
         asked.headers = json_headers;
         asked.header_count = 2;
     } else {
-        asked.path = path_of(call->arena, account, call->given[NAME]);
+        asked.path = resource_path(call->arena, account, call->given[NAME]);
         asked.query = bytes_from_string(kind->selector);
         more.name = more.name_as_sent = bytes_from_string(kind->header);
         asked.headers = &more;
         asked.header_count = kind->header && more.value.ptr ? 1 : 0;
     }
-    if (!ask(call, kind, &asked, &answer))
+    if (!resource_request(call, kind->service, &asked, &answer))
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
-    /* For an existing queue, Create Queue succeeds with another status. */
+    /* Create Queue also succeeds for an existing queue, but with another status. */
     json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
 }
+
+/* ---- deletion ---- */
 
 void admin_resource_delete(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
     struct internal_request asked = { .method = METHOD_DELETE };
+    bool is_closed = false;
     struct internal_response answer;
     struct bytes account;
 
-    if (!find_account(call, call->given[ACCOUNT], &account) ||
-        !check_name(call, kind, call->given[NAME]))
+    if (!resource_find_account(call, call->given[ACCOUNT], &account) ||
+        !resource_check_name(call, kind->service, call->given[NAME]))
+        return;
+    if (strcmp(kind->name, "container") == 0 && !container_close(call, account, &is_closed))
         return;
     if (is_table(kind)) {
         asked.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),
@@ -175,11 +123,14 @@ void admin_resource_delete(struct admin_call *call)
         asked.headers = json_headers;
         asked.header_count = 2;
     } else {
-        asked.path = path_of(call->arena, account, call->given[NAME]);
+        asked.path = resource_path(call->arena, account, call->given[NAME]);
         asked.query = bytes_from_string(kind->selector);
     }
-    if (!ask(call, kind, &asked, &answer))
+    if (!resource_request(call, kind->service, &asked, &answer)) {
+        if (is_closed)
+            container_reopen(call, account);
         return;
+    }
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
 }
@@ -206,7 +157,7 @@ static void write_entry(struct json_writer *out, const struct xml_node *entry)
     json_write_end(out, '}');
 }
 
-/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if there is none. */
+/* Writes the entries of a page. Returns the marker of the next page; ptr NULL if none exists. */
 static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
 {
     struct xml_error problem;
@@ -324,10 +275,10 @@ void admin_resource_list(struct admin_call *call)
     struct bytes account, next = { NULL, 0 };
     const struct http_header *marker;
 
-    if (!find_account(call, call->given[LIST_ACCOUNT], &account))
+    if (!resource_find_account(call, call->given[LIST_ACCOUNT], &account))
         return;
     asked = list_request(call, kind, account);
-    if (!ask(call, kind, &asked, &answer))
+    if (!resource_request(call, kind->service, &asked, &answer))
         return;
     json_write_member(&call->out, "account", account);
     json_write_name(&call->out, "items");

@@ -1,6 +1,6 @@
-/* Partial restore from a backup. The command that reads the backup (cli/restore.c) starts the
- * restore, sends the records in batches, and ends it. Only one restore runs at a time; one without
- * contact for a minute is replaced by the next. */
+/* Restore of a single container, queue, table or share. The command reads the backup
+ * (cli/restore.c), starts the restore, sends the records in batches, and ends it. Only one restore
+ * runs at a time; one that has had no contact for a minute is replaced by the next. */
 #include <pthread.h>
 
 #include "admin/admin_private.h"
@@ -14,7 +14,7 @@
 
 static struct {
     struct lock lock;
-    struct restore *running; /* under lock; NULL if there is none, or a thread uses it */
+    struct restore *running; /* under lock; NULL if none exists, or a thread uses it */
     bool is_taken;           /* under lock: in use by a thread */
 } held;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -56,7 +56,7 @@ static void give(struct restore *r)
 }
 
 /* Prepares for a new restore, replacing an abandoned one. Returns false after failing the call. */
-static bool take_over(struct admin_call *call)
+static bool replace_abandoned(struct admin_call *call)
 {
     struct restore *before = take(NULL);
     bool is_free = true;
@@ -112,7 +112,7 @@ void admin_restore_begin(struct admin_call *call)
         admin_fail_error(call, e);
         return;
     }
-    if (!take_over(call))
+    if (!replace_abandoned(call))
         return;
     if (!restore_begin(endpoint, call->given[ACCOUNT], call->given[NAME],
                        call->given[REPLACE].ptr != NULL, &r)) {

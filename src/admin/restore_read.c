@@ -1,5 +1,5 @@
-/* Reads a space: see restore_read.h. Sends the pieces of each partition, each once, followed by
- * the records, which refer to them by number. */
+/* Reads a space; see restore_read.h. Sends each piece of a partition once, followed by the records,
+ * which refer to the pieces by index. */
 #include "admin/restore_read.h"
 
 #include <stdlib.h>
@@ -357,8 +357,8 @@ enum store_result restoring_read_space(struct restoring *r, struct guid space)
 
 /* ---- changes ---- */
 
-/* Sends the removal of a record before its new value, because the receiver has the pieces of the
- * old value. */
+/* Sends a changed record as a removal followed by the new value, so that the receiver releases the
+ * pieces of the old value. */
 static enum store_result read_changed_record(struct pass *pass, const struct archive_change *change)
 {
     struct restoring *r = pass->restoring;

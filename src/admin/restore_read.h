@@ -1,5 +1,5 @@
-/* Reads one container, queue, table or share of a backup or a running store, and sends it to a
- * server in batches (restore_state.h): for `lagra restore`, and for moves to another cell. */
+/* Reads one container, queue, table or share from a backup or a running store, and sends it in
+ * batches to a server (restore_state.h), for `lagra restore` and for moves to another cell. */
 #ifndef LAGRA_ADMIN_RESTORE_READ_H
 #define LAGRA_ADMIN_RESTORE_READ_H
 
@@ -11,7 +11,7 @@ struct restoring {
     struct archive *archive;
     const struct service *service;
     struct bytes account; /* account in the backup */
-    /* Sends a batch to the server. Returns false after printing why it cannot. */
+    /* Sends a batch to the server. Returns false after reporting why it failed. */
     bool (*send)(struct restoring *restoring, struct bytes batch);
     void *context;
     struct arena *arena;
@@ -31,19 +31,19 @@ struct restoring {
     bool is_cut;              /* set if sending failed */
 };
 
-/* Finds the space in the backup.
- * returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name; else like archive_records() */
+/* Finds the space in the backup. Returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name;
+ * else like archive_records(). */
 enum store_result restoring_find(struct restoring *restoring, struct bytes name,
                                  struct guid *ret_space);
-/* Reads and sends everything. Returns STORE_OK; like archive_records(); STORE_BUSY if sending
- * failed. */
+/* Reads and sends everything. Returns STORE_OK, an error of archive_records(), or STORE_BUSY if
+ * sending failed. */
 enum store_result restoring_read(struct restoring *restoring, struct bytes name, struct guid space);
 
-/* Like restoring_read(), but reads only the records in the space, not the account-level records
- * that refer to it. */
+/* Like restoring_read(), but only for the records in the space, without those of the account that
+ * refer to it. */
 enum store_result restoring_read_space(struct restoring *restoring, struct guid space);
-/* Reads and sends the changes in the space that the archive watches, and all counters. Returns
- * STORE_FULL if the archive no longer knows which records have changed. */
+/* Reads and sends all counters, and the changes in the space that the archive watches. Returns
+ * STORE_FULL if more records have changed than the archive can list. */
 enum store_result restoring_read_changes(struct restoring *restoring, struct guid space);
 
 #endif

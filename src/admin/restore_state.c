@@ -12,8 +12,8 @@
 #include "service/placement.h"
 #include "service/placement_release.h"
 
-/* Memory for a batch. A batch whose records refer to a piece with every byte needs 32 times its
- * size. */
+/* Memory for a batch. In the worst case, when every byte of a batch is a reference to a piece, it
+ * needs 32 times the size of the batch. */
 #define ARENA_MAX    ((size_t)1 << 30)
 /* Size of changes at which they are committed. */
 #define COMMIT_BYTES (4u << 20)
@@ -118,9 +118,9 @@ static struct changes *changes_of(struct restore *r)
     return r->changes;
 }
 
-/* Commits the changes if they are large, because the records of a partition may not fit in one
+/* Commits the changes if they are large, because the records of a partition may not all fit in one
  * commit. */
-static bool commit_if_much(struct restore *r)
+static bool commit_if_large(struct restore *r)
 {
     return !r->changes || changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
 }
@@ -234,7 +234,7 @@ static bool put_record(struct restore *r, struct decoder *in)
     if (functions->without_lease && !r->is_move)
         record.value = functions->without_lease(r->batch, family, &record);
     changes_put(changes_of(r), family, record.key, record.value, pieces, record.piece_count);
-    return commit_if_much(r);
+    return commit_if_large(r);
 }
 
 static bool remove_record(struct restore *r, struct decoder *in)
@@ -306,7 +306,7 @@ static bool put_row(struct restore *r, enum restore_entry entry, struct decoder 
         changes_index_delete(changes_of(r), key);
     else if (entry == RESTORE_TASK)
         changes_defer(changes_of(r), due, (uint32_t)kind, value);
-    return commit_if_much(r);
+    return commit_if_large(r);
 }
 
 static bool put_entry(struct restore *r, struct decoder *in)
@@ -360,13 +360,17 @@ bool restore_put(struct restore *r, struct bytes batch)
 
 /* ---- completion ---- */
 
-/* Deletes the record of an existing resource, and its contents. */
+/* Deletes the record of an existing resource, and its contents, if that is permitted. */
 static enum error drop_owner(struct decision *d, const struct service *service,
                              const struct record *record)
 {
     const struct restore_functions *restore = service->restore;
-    enum store_result result = restore->drop ? restore->drop(d, record) : STORE_OK;
+    enum error e = restore->permit_replacement ? restore->permit_replacement(record) : OK;
+    enum store_result result;
 
+    if (e)
+        return e;
+    result = restore->drop ? restore->drop(d, record) : STORE_OK;
     if (!restore->drop)
         changes_drop_space(d->changes, restore_space_of(record));
     if (result)

@@ -3,10 +3,10 @@
  *
  * (1) The record that refers to the space is committed last, together with the deletion of the
  *     resource it replaces. Until then, nothing is visible.
- * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX; the
- *     last commit removes the task. If the process is killed, nothing remains for longer.
- * (3) Within a partition, the pieces precede the records, which refer to them by number.
- * For one thread at a time, which may block. */
+ * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX, and the
+ * last commit removes the task. So if the process is killed, its data is deleted after that time.
+ * (3) Within a partition, the pieces precede the records, which refer to them by index. Used by one
+ * thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 
@@ -42,9 +42,9 @@ struct restore {
     const struct endpoint *endpoint;
     struct bytes account, name;
     bool replaces;
-    struct placement where; /* after E_MisdirectedRequest: the cell that has the name */
-    /* From another cell: retain leases, and hold the space until the restore is freed, so that no
-     * task changes it. */
+    struct placement where; /* after E_MisdirectedRequest: cell that has the name */
+    /* The data comes from another cell: retain leases, and hold the space until the restore is
+     * freed, so that no task changes it. */
     bool is_move;
     struct guid id, space;
     struct deferred_task task; /* see (2) */
@@ -63,24 +63,23 @@ struct restore {
     size_t added, seal_room;
     struct arena *batch;     /* memory for the changes */
     struct changes *changes; /* changes not committed yet; NULL if none */
-    const char *problem;     /* reason why a function returned false (static) */
+    const char *problem;     /* why a function returned false (static) */
 };
 
-/* Starts a restore. account, name: copied. *ret_restore: set even on failure, then with the
- * problem */
+/* Starts a restore. account, name: copied. Sets *ret_restore even on failure, with `problem` set */
 bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct bytes name,
                    bool replaces, struct restore **ret_restore);
 /* Writes the entries of a batch. Returns false if it is malformed or cannot be written. */
 bool restore_put(struct restore *restore, struct bytes batch);
 /* Makes the restored resource visible, see (1).
  *
- * cell     this cell, which must have the root's placement first; 0 in the root or without cells
+ * cell     this cell, in which the root must have placed the name; 0 in the root or without cells
  * returns  OK; E_ContainerAlreadyExists; E_MisdirectedRequest if the name is in another cell; like
  *          placement_claim() or decision_fail_store() */
 enum error restore_publish(struct restore *restore, uint32_t cell);
 /* Commits everything written so far. Returns false on failure. */
 bool restore_complete(struct restore *restore);
-/* Frees the restore, and drops its data unless published. */
+/* Frees the restore, and drops its data unless it was published. */
 void restore_free(struct restore *restore, bool published);
 
 #endif

@@ -6,8 +6,8 @@
 #include "admin/stored_accounts.h"
 #include "base/clock.h"
 
-/* Returns the index of a saved state, or saved->count if there is none with this name. */
-static size_t place_of(const struct saved_states *saved, struct bytes name)
+/* Returns the index of a saved state, or saved->count if none exists with this name. */
+static size_t index_of(const struct saved_states *saved, struct bytes name)
 {
     size_t i = 0;
 
@@ -18,7 +18,7 @@ static size_t place_of(const struct saved_states *saved, struct bytes name)
 
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name)
 {
-    size_t i = place_of(saved, name);
+    size_t i = index_of(saved, name);
     struct store_state *state;
 
     assert(name.len > 0 && name.len <= SAVED_NAME_MAX);
@@ -38,7 +38,7 @@ enum saved_result saved_states_save(struct saved_states *saved, struct bytes nam
 
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name)
 {
-    size_t i = place_of(saved, name);
+    size_t i = index_of(saved, name);
     enum store_result result;
     struct guid accounts;
     uint64_t sequence;
@@ -59,7 +59,7 @@ enum saved_result saved_states_load(struct saved_states *saved, struct bytes nam
 
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name)
 {
-    size_t i = place_of(saved, name);
+    size_t i = index_of(saved, name);
 
     if (i == saved->count)
         return SAVED_NONE;

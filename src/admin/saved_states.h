@@ -1,5 +1,5 @@
-/* States of the store that tests save under a name and restore (docs/fault-injection.md). For one
- * thread at a time, which may block. */
+/* States of the store that tests save under a name and restore (docs/fault-injection.md). Used by
+ * one thread at a time, which may block. */
 #ifndef LAGRA_ADMIN_SAVED_STATES_H
 #define LAGRA_ADMIN_SAVED_STATES_H
 
@@ -34,8 +34,8 @@ enum saved_result {
 /* Saves the current state, replacing any state with that name. name: 1 to SAVED_NAME_MAX bytes
  * without NUL */
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
-/* Restores the state durably, except for accounts: the server has them in memory, and the caller
- * still needs its account. */
+/* Restores the state durably, except for accounts, which the server has in memory and of which the
+ * caller still needs its own. */
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
 /* Writes a list of objects. */

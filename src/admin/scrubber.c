@@ -15,7 +15,7 @@
 #include "base/metrics.h"
 
 #define NOTE_EVERY_MS    10000u
-#define POLL_INTERVAL_MS 60000u /* short, because the wall clock may be set */
+#define POLL_INTERVAL_MS 60000u /* limits the effect of a step of the wall clock */
 #define LOGGED_MAX       1000u  /* maximum number of errors logged per pass */
 #define NAME_BYTES       1300u  /* names of an account, a container, a blob */
 #define MS_PER_SECOND    1000u
@@ -186,7 +186,7 @@ static void begin_pass(struct scrubber *scrubber, struct bytes place)
     metric_add(slots.running, 1);
 }
 
-/* Returns the start of the next periodic pass, or INSTANT_MAX if there is none. */
+/* Returns the start of the next periodic pass, or INSTANT_MAX if none exists. */
 static instant due(const struct scrubber *scrubber)
 {
     if (scrubber->options.every_ms == 0)
@@ -220,7 +220,7 @@ static void wait_for_pass(struct scrubber *scrubber)
 }
 
 /* Resumes the pass recorded by the previous process, if any. */
-static void go_on(struct scrubber *scrubber)
+static void resume_pass(struct scrubber *scrubber)
 {
     struct scrub_note before;
 
@@ -240,7 +240,7 @@ static void *scrub_over_and_over(void *argument)
     struct scrubber *scrubber = argument;
 
     thread_give_way();
-    go_on(scrubber);
+    resume_pass(scrubber);
     lock_acquire(&scrubber->lock);
     while (!scrubber->stopping) {
         if (!scrubber->scrub)
@@ -299,7 +299,7 @@ void scrubber_stop(struct scrubber *scrubber)
 }
 
 /* Starts a pass, unless one is running. rate: rate of the new pass, or of the rest of the running
- * one; 0: the current rate, which is initially that of the options */
+ * one; 0 means the current rate, which is initially that of the options */
 static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_acquire(&scrubber->lock);
@@ -324,8 +324,8 @@ static struct scrub_state read_state(struct scrubber *scrubber)
 
 #define RATE_MAX_MIB (1u << 20)
 
-/* Returns the total size of a pass: the bytes read if it has ended, otherwise an estimate from the
- * store's current size, since changed data may be read twice, or not at all. */
+/* Returns the total size of a pass: the bytes read if it has ended; otherwise the store's current
+ * size, an estimate, because changed data may be read twice or not at all. */
 static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
 {
     struct store_figures figures = { 0 };

@@ -1,6 +1,6 @@
-/* The scrub of a running server (store/scrub.h): a low-priority thread that reads everything at a
+/* Scrubs the store of a running server (store/scrub.h): a low-priority thread reads everything at a
  * limited rate, periodically or on request, and logs corruption. Its progress is stored in the data
- * directory, so a pass continues after a restart.
+ * directory, so a pass resumes after a restart.
  *
  *   scrub   "lagra scrub 1", start, bytes, records, errors, end and errors of the last pass,
  *           position (hex), one per line; the last line has the CRC-32C of the others. A corrupt
@@ -17,8 +17,8 @@
 
 struct scrub_options {
     struct store *store;
-    const char *location; /* data folder */
-    /* Interval between the end of a pass and the start of the next; 0: only on request. */
+    const char *location; /* data directory */
+    /* Interval between the end of a pass and the start of the next; 0 means only on request. */
     uint64_t every_ms;
     uint64_t rate; /* maximum bytes per second */
     /* Writes the name of a corrupt record for the log. */

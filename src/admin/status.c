@@ -1,5 +1,5 @@
-/* Status of a running server: `lagra status`, `lagra log-level`, `lagra slowest` and `lagra
- * console`, its options, and its deferred tasks. */
+/* Operations of `lagra status`, `log-level`, `slowest` and `console`, and those that list options
+ * and deferred tasks. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -191,8 +191,7 @@ void admin_slowest(struct admin_call *call)
     json_write_end(&call->out, ']');
 }
 
-/* Maximum number of tasks shown: the first of the list, and failed ones that will be
- * retried. */
+/* Maximum number of tasks shown, from the start of the list. */
 #define SHOWN_MAX 100u
 
 static void write_task(struct admin_call *call, const struct deferred_task *task, instant now)
@@ -235,7 +234,7 @@ void admin_todo(struct admin_call *call)
                    store_result_text(result));
 }
 
-/* Returns the management port, which serves the console, or NULL if it is not served. */
+/* Returns the management port's listener, which serves the console, or NULL if none exists. */
 static const struct admin_listener *find_listener(const struct admin *admin)
 {
     for (size_t i = 0; i < admin->listener_count; i++) {

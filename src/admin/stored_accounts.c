@@ -16,7 +16,8 @@
 #define FLAG_HIERARCHICAL 2u
 #define FLAG_NO_PUBLIC    4u
 #define FLAG_NO_KEYS      8u
-#define FLAGS_ALL         15u
+#define FLAG_TRACKS       16u
+#define FLAGS_ALL         31u
 #define KEY_PREFIX        "a"
 #define KEY_COUNT         "n"
 #define ARENA_MAX         ((size_t)64 << 20)
@@ -74,15 +75,15 @@ static void encode_limits(struct text *out, const struct account_limits *limits)
 /* Decodes limits. Returns false if they are invalid. */
 static bool decode_limits(struct decoder *in, struct account_limits *ret_limits)
 {
-    bool makes_sense = true;
+    bool is_valid = true;
 
     for (size_t i = 0; i < ACCOUNT_LIMITS; i++) {
         uint64_t stored = decode_u64(in);
 
-        makes_sense &= stored <= LIMIT_MAX + 1;
+        is_valid &= stored <= LIMIT_MAX + 1;
         ret_limits->of[i] = stored == 1 ? LIMIT_NONE : stored > 0 ? stored - 1 : 0;
     }
-    return makes_sense;
+    return is_valid;
 }
 
 static struct bytes encode(struct arena *arena, const struct account_record *record)
@@ -94,7 +95,8 @@ static struct bytes encode(struct arena *arena, const struct account_record *rec
     encode_u64(&out, (record->disabled ? FLAG_DISABLED : 0) |
                          (record->hierarchical ? FLAG_HIERARCHICAL : 0) |
                          (record->no_public_access ? FLAG_NO_PUBLIC : 0) |
-                         (record->no_shared_key ? FLAG_NO_KEYS : 0));
+                         (record->no_shared_key ? FLAG_NO_KEYS : 0) |
+                         (record->tracks_access ? FLAG_TRACKS : 0));
     encode_u64(&out, record->created);
     encode_u64(&out, record->changed);
     encode_u64(&out, record->key_count);
@@ -122,6 +124,7 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     record.hierarchical = flags & FLAG_HIERARCHICAL;
     record.no_public_access = flags & FLAG_NO_PUBLIC;
     record.no_shared_key = flags & FLAG_NO_KEYS;
+    record.tracks_access = flags & FLAG_TRACKS;
     record.created = decode_u64(&in);
     record.changed = decode_u64(&in);
     record.key_count = decode_u64(&in);
@@ -177,7 +180,7 @@ struct deciding {
 };
 
 /* Increments the number of accounts. */
-static enum error count_one_more(struct decision *d)
+static enum error increment_count(struct decision *d)
 {
     const struct bytes key = BYTES(KEY_COUNT);
     uint64_t count;
@@ -227,7 +230,7 @@ static enum error attempt_change(struct decision *d, void *of)
         return E_ResourceNotFound;
     if (deciding->how == ACCOUNT_ADD) {
         *record = (struct account_record){ .name = deciding->name, .created = d->now };
-        e = count_one_more(d);
+        e = increment_count(d);
     }
     if (e)
         return e;
@@ -243,8 +246,8 @@ static enum error attempt_change(struct decision *d, void *of)
     return OK;
 }
 
-/* Makes a record effective, unless a newer version already is. */
-static enum account_put put_in_force(struct accounts *accounts, const struct account_record *record)
+/* Applies a record to `accounts`, unless a newer version has already been applied. */
+static enum account_put apply_record(struct accounts *accounts, const struct account_record *record)
 {
     return accounts_put_stored(
         accounts, &(struct stored_account){ .name = record->name,
@@ -254,6 +257,7 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .hierarchical = record->hierarchical,
                                             .no_public_access = record->no_public_access,
                                             .no_shared_key = record->no_shared_key,
+                                            .tracks_access = record->tracks_access,
                                             .limits = &record->limits,
                                             .version = record->changed });
 }
@@ -267,7 +271,7 @@ bool stored_account_follow(struct accounts *accounts, struct bytes key, struct b
     if (account_kind_is_key(key))
         return account_kind_follow(accounts, key, value);
     return bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record) &&
-           put_in_force(accounts, &record) == ACCOUNT_PUT;
+           apply_record(accounts, &record) == ACCOUNT_PUT;
 }
 
 enum error stored_account_change(struct store *store, struct accounts *accounts,
@@ -285,7 +289,7 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
     e = deciding_run_in(store, NULL, arena, attempt_change, &deciding);
     if (!e) {
         *ret_record = deciding.record;
-        put = put_in_force(accounts, ret_record);
+        put = apply_record(accounts, ret_record);
     }
     /* If it is unknown whether the record exists, the name remains reserved. */
     if (how == ACCOUNT_ADD && e != E_InternalError)
@@ -368,7 +372,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
         return false;
     }
     for (size_t i = 0; i < *ret_count && put == ACCOUNT_PUT; i++)
-        put = put_in_force(accounts, &records[i]);
+        put = apply_record(accounts, &records[i]);
     arena_free(arena);
     *ret_problem = problems[put];
     return put == ACCOUNT_PUT;

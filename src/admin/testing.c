@@ -11,9 +11,9 @@
 #define BODY_MAX_BYTES    ((size_t)32 << 10)
 /* Memory for a rule with its text, and for parsing it. */
 #define RULE_MEMORY_MAX   ((size_t)4 << 20)
-/* Maximum time for which moving the clock waits for tasks that become due. */
+/* Maximum time to wait, after the clock was moved, for tasks that have become due. */
 #define AWAIT_MS          5000
-/* Maximum by which the clock can be moved in total, so that years keep four digits. */
+/* Maximum total time by which the clock can be moved, so that years have four digits. */
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
 /* A request: its target and its body. */
@@ -32,7 +32,7 @@ struct testing_call {
     struct pool_job job; /* for requests that block */
     struct text body;
     struct asked asked;
-    ask_fn *ask_in_pool;
+    ask_fn *run_in_pool;
     enum http_step step; /* result of the job, once it has run */
     bool has_run;
 };
@@ -41,7 +41,7 @@ static void run_job(struct pool_job *job)
 {
     struct testing_call *call = (struct testing_call *)(void *)job;
 
-    call->step = call->ask_in_pool(&call->asked);
+    call->step = call->run_in_pool(&call->asked);
     call->has_run = true;
     exchange_resume(call->asked.exchange); /* the call may already be freed */
 }
@@ -49,12 +49,12 @@ _Static_assert(offsetof(struct testing_call, job) == 0,
                "a pointer to the job is a pointer to its call");
 
 /* Runs the request on a pool thread, which may block. */
-static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
+static enum http_step run_in_pool(const struct asked *asked, ask_fn *ask)
 {
     struct testing_call *call = asked->exchange->application;
 
     call->asked = *asked;
-    call->ask_in_pool = ask;
+    call->run_in_pool = ask;
     call->job = (struct pool_job){ .run = run_job };
     exchange_suspend(asked->exchange);
     decision_pool_submit(asked->management->pool, &call->job);
@@ -216,8 +216,8 @@ static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_s
     return is_good && !reader.bad && count == 1 && *ret_seconds > 0;
 }
 
-/* Waits until tasks that have become due are complete, as if the time had passed, and then
- * responds. Called on the pool thread. */
+/* Waits until the tasks that have become due are complete, as if the time had really passed, and
+ * then responds. Called on the pool thread. */
 static enum http_step await_tasks(const struct asked *asked)
 {
     task_runner_await(asked->management->tasks, clock_now(), AWAIT_MS);
@@ -238,7 +238,7 @@ static enum http_step move_time(const struct asked *asked)
     clock_move(seconds * TICKS_PER_SECOND);
     waiters_refresh();
     task_runner_look(asked->management->tasks);
-    return ask_in_pool(asked, await_tasks);
+    return run_in_pool(asked, await_tasks);
 }
 
 static enum http_step ask_time(const struct asked *asked)
@@ -286,7 +286,7 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
 }
 
 /* Handles NAME and NAME/loaded. Called on the pool thread. */
-static enum http_step use_snapshots(const struct asked *asked)
+static enum http_step change_snapshots(const struct asked *asked)
 {
     struct saved_states *saved = asked->management->saved;
     struct bytes name, rest;
@@ -300,9 +300,9 @@ static enum http_step use_snapshots(const struct asked *asked)
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
 }
 
-/* Handles requests for snapshots. Refuses them if SMB is served, because SMB handles may refer to
- * files that do not exist in a snapshot. */
-static enum http_step ask_snapshots(const struct asked *asked)
+/* Handles requests for snapshots. Refuses them if SMB is served, because SMB handles might refer to
+ * files that do not exist in the snapshot. */
+static enum http_step handle_snapshots(const struct asked *asked)
 {
     struct bytes name, rest = { NULL, 0 };
 
@@ -312,7 +312,7 @@ static enum http_step ask_snapshots(const struct asked *asked)
         return refuse(asked->exchange, 404, "use PUT /-/snapshots/NAME/loaded to load a snapshot");
     if (asked->name.ptr && asked->management->has_smb)
         return refuse(asked->exchange, 409, "snapshots are not available while SMB is served");
-    return ask_in_pool(asked, use_snapshots);
+    return run_in_pool(asked, change_snapshots);
 }
 
 /* ---- request processing ---- */
@@ -321,17 +321,17 @@ static const struct place {
     const char *path;
     ask_fn *ask;
     unsigned methods; /* for the collection */
-    unsigned of_one;  /* for a single item; 0 if there are none */
+    unsigned of_one;  /* for a single item; 0 if none exist */
     unsigned with_bodies;
 } places[] = {
     { "/-/faults", ask_faults, METHOD_GET | METHOD_DELETE, METHOD_GET | METHOD_PUT | METHOD_DELETE,
       METHOD_PUT },
     { "/-/time", ask_time, METHOD_GET | METHOD_PUT, 0, METHOD_PUT },
-    { "/-/snapshots", ask_snapshots, METHOD_GET, METHOD_PUT | METHOD_DELETE, 0 },
+    { "/-/snapshots", handle_snapshots, METHOD_GET, METHOD_PUT | METHOD_DELETE, 0 },
 };
 
-/* Returns the place for a path, or NULL. *ret_name: rest of the path after the place's; ptr NULL
- * if there is none */
+/* Returns the entry for a path, or NULL. Sets *ret_name to the rest of the path; ptr NULL if there
+ * is none */
 static const struct place *find_place(struct bytes path, struct bytes *ret_name)
 {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -348,7 +348,7 @@ static const struct place *find_place(struct bytes path, struct bytes *ret_name)
     return NULL;
 }
 
-bool testing_is_asked(const struct request *request)
+bool is_testing_request(const struct request *request)
 {
     struct bytes name;
 

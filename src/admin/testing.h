@@ -1,4 +1,4 @@
-/* Requests for tests of clients on the management port of a server started with --testing
+/* Requests that control a server started with --testing, on its management port
  * (docs/fault-injection.md):
  *
  *   GET, DELETE /-/faults            show or drop all fault rules (request/faults.h)
@@ -9,14 +9,14 @@
  *   PUT /-/snapshots/NAME/loaded     restore a state
  *
  * Bodies and responses are JSON; an error is {"error":"a sentence"}. POST and CORS are not
- * supported, so that a page in a browser on this machine cannot change anything. */
+ * supported, so that web pages in a browser on this machine cannot change anything. */
 #ifndef LAGRA_ADMIN_TESTING_H
 #define LAGRA_ADMIN_TESTING_H
 
 #include "admin/management.h"
 
-/* Returns true for one of the paths above. */
-bool testing_is_asked(const struct request *request);
+/* Returns true if the request has one of the paths above. */
+bool is_testing_request(const struct request *request);
 /* Callbacks of struct http_application for such a request. */
 enum http_step testing_head(struct exchange *exchange, const struct management *management);
 enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);

@@ -1,5 +1,5 @@
-/* `lagra usage`: all owners of a cluster's cells count now, and the results are added up. Rule 2 of
- * cell_usage.h. */
+/* Operation of `lagra usage`: makes the owners of all cells count now, and adds up their results.
+ * Rule 2 of cell_usage.h. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static bool count_own(struct merged *m, struct usage_survey *survey)
 
 int cell_usage_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
 {
-    static atomic_bool counts; /* occupies at most one thread of the pool */
+    static atomic_bool counts; /* so that at most one thread of the pool is occupied */
     struct merged m = { .arena = arena };
     const struct endpoint_set *all = context;
     bool is_done;

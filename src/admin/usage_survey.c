@@ -13,7 +13,7 @@
 #define REPORT_MAX_BYTES ((size_t)64 << 20)
 #define TOTALS_MAX       (ACCOUNTS_MAX * ENDPOINTS_MAX)
 #define WANTED_MS        10000u
-#define SERVED_SHARE     9u /* pauses are nine times as long as work periods */
+#define PAUSE_FACTOR     9u /* pauses are nine times as long as work periods */
 
 /* Result of a count; constant once complete. */
 struct report {
@@ -34,7 +34,7 @@ struct usage_survey {
     bool stopping;    /* under lock, like the following members */
     bool is_counting; /* a count is running */
     struct report *newest;
-    /* number of readers of `newest`, which the counting thread frees when there are none */
+    /* number of readers of `newest`; the counting thread frees the report only if none exist */
     size_t readers;
 };
 
@@ -57,7 +57,7 @@ struct counting {
     enum store_result result;
 };
 
-/* Adds a container if it is among the largest, which are unsorted. */
+/* Adds a container to the largest ones, which are unsorted, if it is one of them. */
 static void show(struct report *report, const struct survey_total *total, struct bytes name,
                  const struct usage *usage)
 {
@@ -107,7 +107,7 @@ static bool pace(void *context, uint64_t records)
     lock_acquire(&survey->lock);
     if (counting->rests && !survey->stopping)
         lock_wait_us(&survey->lock, &survey->changed,
-                     (unsigned)(took_ns < 1000000000 ? took_ns * SERVED_SHARE / 1000 : 1000000));
+                     (unsigned)(took_ns < 1000000000 ? took_ns * PAUSE_FACTOR / 1000 : 1000000));
     goes_on = !survey->stopping;
     lock_release(&survey->lock);
     counting->since_ns = clock_monotonic_ns();
@@ -196,25 +196,25 @@ bool usage_survey_count(struct usage_survey *survey)
 
 /* ---- the thread ---- */
 
-static void see_if_wanted(const struct account *account, void *context)
+static void check_refused(const struct account *account, void *context)
 {
     bool *is_wanted = context;
 
     *is_wanted |= account_usage_is_wanted(account);
 }
 
-/* Returns true if a request was refused for exceeding a limit that deletions may since have
- * relieved. */
+/* Returns true if a request was refused because of a limit, in which case a new count may show that
+ * deletes have freed enough space. */
 static bool is_wanted(const struct usage_survey *survey)
 {
     bool wanted = false;
 
-    accounts_each(survey->options.accounts, see_if_wanted, &wanted);
+    accounts_each(survey->options.accounts, check_refused, &wanted);
     return wanted;
 }
 
-/* Returns the pause until the next count, at least as long as the last one took, to limit the load.
- * Caller holds the lock. */
+/* Returns the pause until the next count. To limit the load, it is at least as long as the last
+ * count took. Caller holds the lock. */
 static int pause_ms(const struct usage_survey *survey)
 {
     uint64_t took_ms = survey->newest ? survey->newest->took_ms : 0;
@@ -277,7 +277,7 @@ void usage_survey_stop(struct usage_survey *survey)
 
 /* ---- reading ---- */
 
-/* Returns the newest report, for reading, or NULL if there is none yet. */
+/* Returns the newest report, for reading, or NULL if none exists yet. */
 static const struct report *report_take(struct usage_survey *survey)
 {
     const struct report *report;

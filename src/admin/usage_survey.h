@@ -1,6 +1,6 @@
-/* Storage used by the accounts of a server (service/usage.h). A low-priority thread counts it
- * periodically and on request. Metrics and capacity limits use its report; the limits also consider
- * bytes received since then, so that they cannot be exceeded by much. */
+/* Measures the storage used by the accounts of a server (service/usage.h). A low-priority thread
+ * counts it periodically and on request. Metrics and capacity limits use its report; the limits
+ * also include the bytes received since, so that they cannot be exceeded by much. */
 #ifndef LAGRA_ADMIN_USAGE_SURVEY_H
 #define LAGRA_ADMIN_USAGE_SURVEY_H
 
@@ -16,7 +16,7 @@ struct survey_options {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct accounts *accounts;
-    unsigned every_ms; /* 0: only on request */
+    unsigned every_ms; /* 0 means only on request */
 };
 
 struct usage_survey;
@@ -42,7 +42,7 @@ struct survey_listener {
     void (*container)(void *context, const struct survey_container *container);
     void *context;
 };
-/* Counts now; waits for the disk. Concurrent calls run one after another. Returns false if a
+/* Counts now. May wait for the disk. Concurrent calls run one after the other. Returns false if a
  * record could not be read. */
 bool usage_survey_count(struct usage_survey *survey);
 /* Passes the last report to the listener; does nothing before the first count. The data is valid

@@ -86,7 +86,7 @@ struct analytics {
     struct thread thread;
     /* The thread that counts an account's capacity: one at a time, started and joined by the main
      * thread. */
-    struct monitored *counted; /* service being counted; NULL: no thread */
+    struct monitored *counted; /* service being counted; NULL means no thread */
     bool has_counted;          /* under lock; the thread is ending */
     struct thread counter;
 };

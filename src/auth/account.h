@@ -64,7 +64,8 @@ enum {
     STANDING_CONFINED = 8,
     STANDING_NO_PUBLIC_ACCESS = 16,
     STANDING_NO_SHARED_KEY = 32,
-    STANDING_SOURCE = 6, /* shift */
+    STANDING_TRACKS_ACCESS = 64,
+    STANDING_SOURCE = 7, /* shift */
 };
 
 /* Creates an account without keys, not present. */

@@ -15,7 +15,8 @@ unsigned account_hindrances(const struct account *account)
 _Static_assert((unsigned)ACCOUNT_IS_DISABLED == (unsigned)STANDING_DISABLED &&
                    (unsigned)ACCOUNT_IS_LIMITED == (unsigned)STANDING_LIMITED &&
                    (unsigned)ACCOUNT_IS_NOT_PUBLIC == (unsigned)STANDING_NO_PUBLIC_ACCESS &&
-                   (unsigned)ACCOUNT_REFUSES_KEYS == (unsigned)STANDING_NO_SHARED_KEY,
+                   (unsigned)ACCOUNT_REFUSES_KEYS == (unsigned)STANDING_NO_SHARED_KEY &&
+                   (unsigned)ACCOUNT_TRACKS_ACCESS == (unsigned)STANDING_TRACKS_ACCESS,
                "the same bits");
 
 uint64_t account_limit(const struct account *account, enum account_limit which)

@@ -37,14 +37,16 @@ void accounts_set_limits(struct accounts *accounts, const struct account_limits 
 /* Returns the effective limit, or 0 if there is none. */
 uint64_t account_limit(const struct account *account, enum account_limit which);
 
-/* Returns a bit mask of reasons that may refuse a request; normally 0, and 0 for NULL. */
+/* Returns a bit mask of what makes requests differ from those to other accounts, such as reasons that
+ * may refuse them; normally 0, and 0 for NULL. */
 enum {
     ACCOUNT_IS_DISABLED = 2,
     ACCOUNT_IS_LIMITED = 4,
     ACCOUNT_IS_NOT_PUBLIC = 16, /* its containers allow no public access */
     ACCOUNT_REFUSES_KEYS = 32,  /* Shared Key and SAS signed with an account key are refused */
-    ACCOUNT_HINDRANCES =
-        ACCOUNT_IS_DISABLED | ACCOUNT_IS_LIMITED | ACCOUNT_IS_NOT_PUBLIC | ACCOUNT_REFUSES_KEYS,
+    ACCOUNT_TRACKS_ACCESS = 64, /* blobs have a last access time */
+    ACCOUNT_HINDRANCES = ACCOUNT_IS_DISABLED | ACCOUNT_IS_LIMITED | ACCOUNT_IS_NOT_PUBLIC |
+                         ACCOUNT_REFUSES_KEYS | ACCOUNT_TRACKS_ACCESS,
 };
 unsigned account_hindrances(const struct account *account);
 

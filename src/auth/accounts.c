@@ -193,7 +193,8 @@ static unsigned restrictions(const struct stored_account *stored)
 {
     return (stored->disabled ? STANDING_DISABLED : 0u) |
            (stored->no_public_access ? STANDING_NO_PUBLIC_ACCESS : 0u) |
-           (stored->no_shared_key ? STANDING_NO_SHARED_KEY : 0u);
+           (stored->no_shared_key ? STANDING_NO_SHARED_KEY : 0u) |
+           (stored->tracks_access ? STANDING_TRACKS_ACCESS : 0u);
 }
 
 /* Makes an account present, with its own limits or the default ones. Called under the lock. */

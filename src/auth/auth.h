@@ -79,7 +79,7 @@ struct stored_account {
     size_t key_count;                    /* 1 or 2 */
     bool disabled;
     bool hierarchical;
-    bool no_public_access, no_shared_key;
+    bool no_public_access, no_shared_key, tracks_access;
     const struct account_limits *limits; /* account_limits.h; NULL: default limits */
     uint64_t version;                    /* greater than those of earlier definitions */
 };

@@ -29,7 +29,7 @@ struct backup_progress {
 
 /* One operation of one thread, which waits for disks and sleeps. */
 struct backup_work {
-    uint64_t rate; /* maximum bytes per second; 0: unlimited */
+    uint64_t rate; /* maximum bytes per second; 0 means unlimited */
     /* Called for every MiB read, and for every file. Returns false to cancel, after setting
      * `problem`. May be NULL. */
     bool (*step)(struct backup_work *work);

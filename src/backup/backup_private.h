@@ -55,7 +55,7 @@ bool folder_sync_parts(struct backup_work *work, int folder);
 bool folder_remove_parts(struct backup_work *work, int folder);
 bool folder_sync_all(struct backup_work *work, int folder);
 bool backup_is_name(const char *name);
-/* Returns the name of the newest backup in a directory; empty if there is none. */
+/* Returns the name of the newest backup in a directory; empty if none exists. */
 bool backup_find_newest(struct backup_work *work, int folder, char ret_name[BACKUP_NAME_SIZE]);
 /* Opens a backup, or the newest one in a directory of backups, and reads its list (to be released
  * on success). Returns its descriptor, or -1 with problem. */

@@ -18,7 +18,7 @@ struct item {
     uint64_t size, end;         /* size of the copy; bytes from `end` on are not copied */
     uint64_t inode, changed_ns; /* for the list: list.h */
     uint64_t bytes;             /* disk space used */
-    uint32_t extent;            /* 0: not an extent */
+    uint32_t extent;            /* 0 means not an extent */
 };
 
 struct plan {
@@ -27,7 +27,7 @@ struct plan {
     int records, extents; /* descriptors of the source's directories */
 };
 
-/* Lists the files of the state. before: the list of the previous backup; empty if there is none.
+/* Lists the files of the state. before: the list of the previous backup; empty if none exists.
  * Computes the totals for the progress reports. */
 bool plan_make(struct backup_work *work, const struct backup_source *source,
                const struct backup_state *state, const struct backup_list *before,

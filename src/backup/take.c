@@ -20,7 +20,7 @@ struct take {
     struct backup_work *work;
     const struct backup_source *source;
     int target; /* directory of backups; locked */
-    int before; /* previous backup; -1 if there is none */
+    int before; /* previous backup; -1 if none exists */
     int made;   /* backup being created */
     struct backup_list before_list, list;
     char name[BACKUP_NAME_SIZE];

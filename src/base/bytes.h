@@ -71,7 +71,7 @@ static inline struct bytes bytes_from(struct bytes a, size_t from)
         from = a.len;
     return bytes_of(a.ptr + from, a.len - from);
 }
-/* Splits at the first `at` into *ret_head and *ret_tail. If there is none, ret_tail->ptr is
+/* Splits at the first `at` into *ret_head and *ret_tail. If none exists, ret_tail->ptr is
  * NULL. */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 

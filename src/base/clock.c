@@ -29,10 +29,10 @@ static _Atomic uint64_t newest;   /* newest result of clock_now() */
 static _Atomic uint64_t advance;  /* added by tests, and by clock_move() */
 static _Atomic uint64_t gone_on;  /* the part added by clock_move() */
 static _Atomic int64_t wall_step; /* tests only */
-/* Lead of our time over the time since boot, and when it was recorded (ticks since boot; 0: not
- * yet). Written under `noting`, as two separate words. A reader that sees one old and one new word
- * gets a time that is wrong by a fraction of a second; `newest` ensures that the clock still does
- * not go back. */
+/* Lead of our time over the time since boot, and when it was recorded (ticks since boot; 0 means
+ * not yet). Written under `noting`, as two separate words. A reader that sees one old and one new
+ * word gets a time that is wrong by a fraction of a second; `newest` ensures that the clock still
+ * does not go back. */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
@@ -260,7 +260,7 @@ void clock_not_before(instant floor)
 {
     uint64_t last;
 
-    clock_now(); /* records a lead if there is none yet */
+    clock_now(); /* records a lead if none exists yet */
     last = atomic_load(&newest);
     while (last < floor && !atomic_compare_exchange_weak(&newest, &last, floor))
         ;

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-/* 100 ns ticks since 0001-01-01T00:00:00Z (proleptic Gregorian, no leap seconds). 0: never. */
+/* 100 ns ticks since 0001-01-01T00:00:00Z (proleptic Gregorian, no leap seconds). 0 means never. */
 typedef uint64_t instant;
 
 #define INSTANT_MAX        UINT64_MAX /* later than all others: never */

@@ -27,7 +27,7 @@ const char *error_code(enum error e);
 int error_status(enum error e);
 const char *error_message(enum error e);
 /* Finds the error with that wire code; if there are several, the first and most general one.
- * Returns false if there is none. */
+ * Returns false if none exists. */
 bool error_find(struct bytes code, enum error *ret_error);
 
 #endif

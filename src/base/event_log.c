@@ -31,7 +31,7 @@
 #define PIPE_MS        1000
 
 struct event_head {
-    uint32_t size; /* size of the event; 0: skip the rest of the ring */
+    uint32_t size; /* size of the event; 0 means that the rest of the ring is unused */
     uint32_t logs;
 };
 

@@ -35,6 +35,7 @@ enum lock_rank {
     RANK_BACKUP_HOLD,   /* admin: the snapshot held for a backup */
     RANK_SCRUBBER,      /* admin: progress of the scrub */
     RANK_CELLS,         /* cluster: findings of a candidate for a cell */
+    RANK_DIRECT,        /* cluster: direct reads and their files */
     RANK_CONSOLE,       /* console: sessions, links, samples */
     RANK_USAGE,         /* admin: storage used per account */
     RANK_ANALYTICS,     /* analytics: events not written yet */
@@ -65,7 +66,7 @@ void lock_release(struct lock *lock);
  * functions called under a lock. */
 void lock_assert_held(const struct lock *lock);
 /* Waits on a condition variable initialized with lock_condition_init(), which uses CLOCK_MONOTONIC.
- * timeout_ms < 0: waits forever. Returns false on timeout. */
+ * A negative timeout_ms means no timeout. Returns false on timeout. */
 void lock_condition_init(pthread_cond_t *condition);
 bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms);
 /* Like lock_wait(), for less than a millisecond or two. */

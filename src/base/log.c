@@ -28,7 +28,7 @@
 static _Atomic unsigned log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
 static bool is_journal;      /* stderr is connected to the systemd journal */
-static const char *log_path; /* NULL: stderr only */
+static const char *log_path; /* NULL means stderr only */
 /* minimum level that is also written to stderr if there is a log file */
 static unsigned console_least = LOG_NOTHING;
 

@@ -153,7 +153,7 @@ static struct bytes fill_partial(struct md5_stream *stream, struct bytes data)
 }
 
 /* Hashes as many blocks of each stream as the shortest one has, among the streams with at least
- * one block. Returns false if there are none. */
+ * one block. Returns false if none exist. */
 static bool hash_common(struct md5_stream *const streams[], struct bytes rest[], size_t count)
 {
     uint32_t *states[MD5_LANES];

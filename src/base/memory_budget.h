@@ -57,7 +57,7 @@ void memory_budget_refused(void);
  * are then closed sooner. */
 bool memory_budget_is_short(void);
 
-/* Charges `bytes` to the large request; `request` becomes the large request if there is none.
+/* Charges `bytes` to the large request; `request` becomes the large request if none exists.
  * Returns false if there is another one, or if `request` would hold more than
  * MEMORY_LARGE_BYTES. */
 bool memory_large_charge(const void *request, size_t bytes);

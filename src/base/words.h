@@ -73,7 +73,7 @@ static inline word_bytes word_not_visible_ascii(word_bytes bytes)
     return (word_bytes)((word_signed)bytes < 0x20);
 }
 
-/* Returns the index of the first byte for which a test holds, or WORD_BYTES if there is none. */
+/* Returns the index of the first byte for which a test holds, or WORD_BYTES if none exists. */
 static inline unsigned word_first(word_bytes tested)
 {
 #if defined(__x86_64__)

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "blob/immutability.h"
 #include "blob/list_tree.h"
 #include "blob/namespace.h"
 
@@ -215,7 +216,7 @@ static enum error walk(struct recursion *r, struct tree_records *records, struct
         if (!blob_decode(record.value, &blob))
             return decision_fail_store(r->d, STORE_CORRUPT);
         r->now.from = name;
-        if (blob_has_expired(&blob, r->d->now))
+        if (file_has_expired(r->d, &blob))
             continue;
         e = change_one(r, records, name, &blob);
         if (e || (r->now.failures > 0 && !r->p->is_forced))

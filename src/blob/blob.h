@@ -17,7 +17,8 @@
  *                                index: the base's tags (tag_index.h)
  *   container space of a hierarchical container: a tree (tree/record.h), which several containers
  *   of the account may share (container_root.h); the partition of a file or directory has the
- *   records of a blob; index: deleted paths (kept_path_index.h)
+ *   records of a blob; index: deleted paths (kept_path_index.h); partition "protection", with a slash
+ *   and the name of the root directory if that has one, INNER "i": the protection of the container
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -76,6 +77,35 @@ enum error blob_check_names(const struct resource *resource);
  * valid text. decision: 39 */
 bool blob_decode_path(struct arena *arena, struct bytes *path); /* rest/resource.c */
 
+/* ---- protection from changes: immutability.h ---- */
+
+/* State of a time-based retention policy. Stored. */
+enum policy_mode { POLICY_NONE, POLICY_UNLOCKED, POLICY_LOCKED };
+/* Blobs to which a protected container permits appending. Stored. */
+enum append_rule { APPEND_TO_NONE, APPEND_TO_APPEND_BLOBS, APPEND_TO_ALL };
+
+/* Policy and legal hold of one blob, snapshot or version. */
+struct blob_immutability {
+    enum policy_mode mode;
+    instant until; /* end of the retention, in whole seconds; 0 without a policy */
+    bool has_hold;
+};
+
+/* Protection of all blobs of a container. */
+struct container_immutability {
+    /* immutable storage with versioning, which is never disabled: the blobs are versioned and have
+     * policies and holds of their own, and `mode` and `days` are the default policy of new versions */
+    bool has_versions;
+    enum policy_mode mode; /* of the retention policy */
+    uint32_t days;         /* of the retention; 0 without a policy */
+    enum append_rule append;
+    uint32_t extensions; /* of the locked policy */
+    struct bytes holds;  /* tags of the legal holds, encoded; empty: none */
+    bool holds_append;   /* the holds permit APPEND_TO_ALL */
+    bool is_closed;      /* nothing can be created, because it is about to be deleted */
+    struct bytes log;    /* changes of policy and holds, encoded */
+};
+
 /* ---- containers: container_record.c ---- */
 
 struct container_root {
@@ -96,8 +126,9 @@ struct container {
     bool hierarchical;          /* its blobs are the nodes of a tree; set when it is created */
     struct container_root root; /* of a hierarchical one */
     struct bytes owner; /* of a hierarchical one: user who created it; empty: the superuser */
-    instant expires;    /* when a soft-deleted container expires; 0 for others */
-    struct guid task;   /* that drops it then */
+    struct container_immutability immutability;
+    instant expires;  /* when a soft-deleted container expires; 0 for others */
+    struct guid task; /* that drops it then */
 };
 /* Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Strings are in the arena. */
 enum store_result container_read(struct read_view *snapshot, struct arena *arena,
@@ -120,6 +151,17 @@ bool container_key_read(struct bytes key, instant *ret_deleted);
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
+/* Returns the partition with a second record of the protection of a hierarchical container. It is in
+ * the container's space, for the tasks of its files, which know only their root directory. root: its
+ * name; zero for the root of the tree. _read() returns no protection if there is no such record;
+ * STORE_OK or an error of the store. */
+struct partition container_protection_partition(struct arena *arena, struct guid space,
+                                                const struct guid *root);
+void container_protection_write(struct changes *changes, struct arena *arena,
+                                const struct container_immutability *immutability);
+void container_protection_delete(struct changes *changes);
+enum store_result container_protection_read(struct read_view *view, struct arena *arena,
+                                            struct container_immutability *ret_immutability);
 
 /* ---- blobs: blob_record.c ---- */
 
@@ -218,8 +260,10 @@ struct blob {
     /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h): its path in the
      * tree (container_tree_path()); ptr NULL for other blobs */
     struct bytes deleted_path;
+    struct blob_immutability immutability;
     struct blob_expiry expiry;       /* base only */
     struct bytes encryption_context; /* from Path Create, stored unencrypted; or ptr NULL */
+    instant accessed;                /* last access (access_time.h); 0: not tracked */
     /* Of a base; see keep_blob.h: */
     bool is_version;        /* current version; if uncommitted: only previous ones */
     instant newest_version; /* greatest version id, of the current version; 0: none */
@@ -360,6 +404,10 @@ enum {
     NEEDS_STATUS = 4096, /* reads properties without metadata, or the access control list */
     NEEDS_ACL = 1024,    /* changes the access control list */
     NEEDS_LIST = 2048,   /* lists a directory; at container level */
+    /* what a policy or a legal hold may refuse, beside NEEDS_CREATE, _SNAPSHOT and _DESTROY: */
+    NEEDS_CHANGE = 8192,   /* changes content, properties or metadata in place */
+    NEEDS_APPEND = 16384,  /* appends content */
+    NEEDS_REPLACE = 32768, /* replaces the blob if it exists; implied by NEEDS_CREATE */
 };
 /* Refuses what the blob does not permit, and gives a blob that will be created its place in a
  * hierarchical container. */

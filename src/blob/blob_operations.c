@@ -1,4 +1,5 @@
 /* Operations on blobs of every type: properties and metadata, reading, leases, snapshots, tiers. */
+#include "blob/access_time.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/encryption.h"
@@ -145,6 +146,8 @@ enum error get_blob_decide(struct decision *d, const struct get_blob_parameters 
     enum error e;
 
     r->blob = blob_state(d)->blob;
+    r->notes_access = access_is_due(d, &r->blob);
+    r->at = d->partition;
     e = encryption_open(d, &r->blob);
     if (!e)
         e = blob_refuse_archived(&r->blob);

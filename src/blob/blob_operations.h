@@ -1,10 +1,12 @@
 /* Parameters and results of the operations on blobs, implemented in blob_operations.c,
- * block_list.c, create_blob.c, delete_blob.c, website.c, and the files of these names in rest/. */
+ * block_list.c, create_blob.c, delete_blob.c, immutability.c, website.c, and the files of these names
+ * in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
 #include "blob/blob.h"
 #include "blob/expiry.h"
+#include "blob/immutability.h"
 #include "blob/tier.h"
 #include "service/read_range.h"
 #include "service/request_body.h"
@@ -27,6 +29,7 @@ struct create_blob {
     struct bytes metadata;
     struct bytes tags;     /* encoded; ptr NULL: none */
     enum access_tier tier; /* TIER_NONE: absent */
+    struct immutability_request immutability;
     struct body_sums sums;
 };
 
@@ -137,6 +140,8 @@ struct get_blob_result {
     struct result base;
     struct blob blob;
     struct read_part part;
+    bool notes_access;   /* the last access time must be updated (access_time.h) */
+    struct partition at; /* of the blob */
 };
 OPERATION_DECLARE(get_blob);
 
@@ -236,6 +241,29 @@ struct set_blob_expiry_parameters {
 };
 OPERATION_NO_RESULT(set_blob_expiry);
 OPERATION_DECLARE(set_blob_expiry);
+
+struct set_blob_immutability_policy_parameters {
+    struct parameters base;
+    bool has_mode;
+    enum policy_mode mode; /* if has_mode */
+    instant until;
+};
+struct set_blob_immutability_policy_result {
+    struct result base;
+    struct blob_immutability immutability;
+};
+OPERATION_DECLARE(set_blob_immutability_policy);
+
+OPERATION_NO_PARAMETERS(delete_blob_immutability_policy);
+OPERATION_NO_RESULT(delete_blob_immutability_policy);
+OPERATION_DECLARE(delete_blob_immutability_policy);
+
+struct set_blob_legal_hold_parameters {
+    struct parameters base;
+    bool hold;
+};
+OPERATION_NO_RESULT(set_blob_legal_hold);
+OPERATION_DECLARE(set_blob_legal_hold);
 
 struct set_blob_tier_parameters {
     struct parameters base;

@@ -14,7 +14,7 @@
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
  *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
  *   SHA-256 of the customer's key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag
- *   16 bytes, the bytes
+ *   16 bytes, the bytes | retention policy: mode u8, time of its end | last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -22,6 +22,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
+#include "blob/record_parts.h"
 #include "blob/snapshot_marks.h"
 #include "service/small_record.h"
 
@@ -63,7 +64,10 @@ enum {
     EXTRA_EXPIRES = 1048576,   /* of a base: its expiry follows */
     EXTRA_CONTEXT = 2097152,   /* an encryption context follows */
     EXTRA_ENCRYPTED = 4194304, /* with a customer's key, whose SHA-256 follows */
-    EXTRA_ALL = 8388607,
+    EXTRA_POLICY = 8388608,    /* a retention policy follows */
+    EXTRA_HOLD = 16777216,     /* it has a legal hold */
+    EXTRA_ACCESSED = 33554432, /* the time of the last access follows */
+    EXTRA_ALL = 67108863,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -226,7 +230,10 @@ static unsigned extras_of(const struct blob *blob)
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
            (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
-           (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u);
+           (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u) |
+           (blob->immutability.mode != POLICY_NONE ? EXTRA_POLICY : 0u) |
+           (blob->immutability.has_hold ? EXTRA_HOLD : 0u) |
+           (blob->accessed > 0 ? EXTRA_ACCESSED : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -254,12 +261,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_COPY)
         copy_state_encode(out, &blob->copy);
-    if (extras & EXTRA_INCREMENTAL) {
-        encode_u8(out, blob->incremental.is_whole);
-        encode_bytes(out, blob->incremental.source);
-        encode_u64(out, blob->incremental.source_snapshot);
-        encode_u64(out, blob->incremental.snapshot);
-    }
+    if (extras & EXTRA_INCREMENTAL)
+        incremental_encode(out, &blob->incremental);
     if (extras & EXTRA_DELETED) {
         encode_u64(out, blob->deletion.at);
         encode_u64(out, blob->deletion.expires);
@@ -281,6 +284,10 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_bytes(out, blob->encryption_context);
     if (extras & EXTRA_ENCRYPTED)
         encode_fixed(out, blob->encryption.key_hash, KEY_HASH_SIZE);
+    if (extras & EXTRA_POLICY)
+        policy_encode(out, &blob->immutability);
+    if (extras & EXTRA_ACCESSED)
+        encode_u64(out, blob->accessed);
 }
 
 static void decode_rehydration(struct decoder *in, struct blob *blob)
@@ -374,13 +381,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         in->bad = true;
     if (extras & EXTRA_COPY)
         copy_state_decode(in, &blob->copy);
-    if (extras & EXTRA_INCREMENTAL) {
-        blob->incremental.is_one = true;
-        blob->incremental.is_whole = decode_u8(in) != 0;
-        blob->incremental.source = decode_bytes(in);
-        blob->incremental.source_snapshot = decode_u64(in);
-        blob->incremental.snapshot = decode_u64(in);
-    }
+    if (extras & EXTRA_INCREMENTAL)
+        incremental_decode(in, &blob->incremental);
     if (extras & EXTRA_DELETED)
         decode_deletion(in, extras, blob);
     decode_version(in, extras, blob);
@@ -395,6 +397,11 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_fixed(in, blob->encryption.key_hash, KEY_HASH_SIZE);
         blob->metadata_is_encrypted = blob->metadata.len > 0;
     }
+    blob->immutability.has_hold = (extras & EXTRA_HOLD) != 0;
+    if (extras & EXTRA_POLICY)
+        policy_decode(in, &blob->immutability);
+    if (extras & EXTRA_ACCESSED)
+        blob->accessed = decode_u64(in);
 }
 
 /* Returns true if the content is valid for the type of the blob. A page blob whose first bytes are
@@ -481,19 +488,4 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;
     return true;
-}
-
-/* ---- helpers ---- */
-
-const char *blob_type_text(enum blob_type type)
-{
-    switch (type) {
-    case BLOB_PAGE:
-        return "PageBlob";
-    case BLOB_APPEND:
-        return "AppendBlob";
-    case BLOB_BLOCK:
-        break;
-    }
-    return "BlockBlob";
 }

@@ -3,6 +3,7 @@
 
 #include "blob/access_control.h"
 #include "blob/container_root.h"
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
 
@@ -79,6 +80,16 @@ static enum store_result rename_root(struct decision *d, const struct container 
     return store_result_of(d, &tree, result);
 }
 
+/* Deletes the record of the protection in a space that other containers share. */
+static void drop_protection(struct decision *d, const struct container *container)
+{
+    const struct partition at =
+        container_protection_partition(d->arena, container->space, &container->root.name);
+
+    if (container_has_immutability(&container->immutability))
+        container_protection_delete(decision_open(d, at, changes_new(d->arena))->changes);
+}
+
 static void collect(struct decision *d, struct changes *root)
 {
     changes_defer(root, d->now, TASK_DELETE_DIRECTORY, bytes_of(NULL, 0));
@@ -96,9 +107,11 @@ enum store_result container_drop(struct decision *d, const struct container *con
         return STORE_OK;
     }
     result = rename_root(d, container, true, &renamed);
-    if (!result && !is_retained)
-        collect(d, renamed.node->changes);
-    return result;
+    if (result || is_retained)
+        return result;
+    collect(d, renamed.node->changes);
+    drop_protection(d, container);
+    return STORE_OK;
 }
 
 enum store_result container_restore(struct decision *d, const struct container *container)
@@ -124,7 +137,9 @@ enum store_result container_drop_retained(struct decision *d, const struct conta
         result = find_name(d, &tree, container, true, &place);
     if (!result)
         result = place.exists ? tree_open_node(&tree, &place, &part) : TREE_NOT_FOUND;
-    if (!result)
+    if (!result) {
         collect(d, tree_change(&tree, part));
+        drop_protection(d, container);
+    }
     return store_result_of(d, &tree, result);
 }

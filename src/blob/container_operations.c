@@ -4,6 +4,7 @@
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/container_contents.h"
+#include "blob/container_immutability.h"
 #include "properties/soft_delete.h"
 #include "service/placement.h"
 #include "service/small_record.h"
@@ -137,6 +138,7 @@ static void keep_deleted(struct decision *d, uint32_t days)
     container.task = changes_defer(d->changes, container.expires, TASK_EXPIRE_CONTAINER,
                                    bytes_of(payload, sizeof payload));
     container.lease = no_lease;
+    container.immutability.is_closed = false;
     container.etag = d->subject.etag = etag_after(container.etag, d->now);
     container.modified = d->subject.modified = d->now;
     container_write_deleted(d->changes, d->arena, d->now, &container);
@@ -149,11 +151,15 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
 {
     struct service_properties properties;
     enum store_result result;
+    enum error e;
 
     (void)p;
     (void)r;
     if (!d->subject.exists)
         return OK;
+    e = immutability_permit_drop(d);
+    if (e)
+        return e;
     result = service_properties_guard(d, "blob", &properties);
     decision_read_clock(d);
     if (!result)

@@ -6,36 +6,55 @@
  *   version 2, of a soft-deleted container, whose key is "D", the time of the deletion, ticks be64,
  *               and "c":  version 1; expires, ticks; task, 16 raw
  *   versions 3 and 4: like 1 and 2, then bytes owner; of a container with a hierarchical namespace
- *   versions 5 and 6: like 3 and 4, then name of the root directory, 16 raw; u8 1 if the tree is
- *               shared (container_root.h)
+ *   versions 5 to 8: like 1 to 4, then the immutability (immutability.h): u8 has versions,
+ *               u8 mode, days, u8 append rule, extensions, bytes holds, u8 holds append,
+ *               u8 is closed, bytes log
+ *   versions 11, 12, 15 and 16: like 3, 4, 7 and 8, then the name of the root directory, 16 raw;
+ *               u8 1 if the tree is shared (container_root.h)
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
 
 #include <assert.h>
 
+#include "blob/immutability.h"
+#include "blob/record_parts.h"
 #include "properties/soft_delete.h"
 #include "service/small_record.h"
 #include "service/usage.h"
 
+/* What a version adds to version 1. */
 #define RECORD_VERSION      1
-#define RECORD_VERSION_KEPT 2
-#define HIERARCHICAL        2 /* added to the version */
-#define WITH_ROOT           4 /* added instead, for a root directory with a name */
+#define KEPT                1
+#define HIERARCHICAL        2
+#define IMMUTABLE           4
+#define ROOTED              8 /* only with HIERARCHICAL */
+#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE + ROOTED)
 
 static const struct bytes record_key = BYTES("c");
+
+static void root_decode(struct decoder *in, struct container_root *ret_root)
+{
+    uint8_t is_shared;
+
+    decode_fixed(in, ret_root->name.b, sizeof ret_root->name.b);
+    is_shared = decode_u8(in);
+    in->bad |= is_shared > 1 || guid_is_zero(&ret_root->name);
+    ret_root->is_shared = is_shared == 1;
+}
 
 bool container_decode(struct bytes value, struct container *ret_container)
 {
     struct container c = { 0 };
     struct decoder in;
-    uint8_t access, version, is_shared = 0;
+    uint8_t access, version, form;
 
     decoder_init(&in, value);
     version = decode_u8(&in);
-    if (version < RECORD_VERSION || version > RECORD_VERSION_KEPT + WITH_ROOT)
+    if (version < RECORD_VERSION || version > RECORD_VERSION_LAST)
         return false;
-    c.hierarchical = version > RECORD_VERSION_KEPT;
+    form = (uint8_t)(version - RECORD_VERSION);
+    c.hierarchical = (form & HIERARCHICAL) != 0;
     decode_fixed(&in, c.space.b, sizeof c.space.b);
     c.created = decode_u64(&in);
     c.etag.v = decode_u64(&in);
@@ -44,24 +63,77 @@ bool container_decode(struct bytes value, struct container *ret_container)
     access = decode_u8(&in);
     c.metadata = decode_bytes(&in);
     c.policies = decode_bytes(&in);
-    if (version % 2 == RECORD_VERSION_KEPT % 2) {
+    if (form & KEPT) {
         c.expires = decode_u64(&in);
         decode_fixed(&in, c.task.b, sizeof c.task.b);
     }
     if (c.hierarchical)
         c.owner = decode_bytes(&in);
-    if (version > RECORD_VERSION_KEPT + HIERARCHICAL) {
-        decode_fixed(&in, c.root.name.b, sizeof c.root.name.b);
-        is_shared = decode_u8(&in);
-        if (guid_is_zero(&c.root.name) || is_shared > 1)
-            return false;
-    }
-    if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
+    if (form & IMMUTABLE)
+        protection_decode(&in, &c.immutability);
+    if (form & ROOTED)
+        root_decode(&in, &c.root);
+    if (!decoder_ok(&in) || access > ACCESS_CONTAINER || ((form & ROOTED) && !c.hierarchical))
         return false;
     c.public_access = (enum public_access)access;
-    c.root.is_shared = is_shared;
     *ret_container = c;
     return true;
+}
+
+/* ---- the protection of a hierarchical container, in its space ---- */
+
+#define PROTECTION_VERSION 1
+
+static const struct bytes protection_key = BYTES("i");
+
+#define PROTECTION_PARTITION "protection"
+
+struct partition container_protection_partition(struct arena *arena, struct guid space,
+                                                const struct guid *root)
+{
+    char name[GUID_TEXT_SIZE];
+
+    if (guid_is_zero(root))
+        return (struct partition){ .space = space, .key = BYTES(PROTECTION_PARTITION) };
+    guid_format(root, name);
+    return (struct partition){ .space = space,
+                               .key = arena_printf(arena, PROTECTION_PARTITION "/%s", name) };
+}
+
+void container_protection_write(struct changes *changes, struct arena *arena,
+                                const struct container_immutability *immutability)
+{
+    struct text out;
+
+    text_init(&out, arena, 64 + immutability->log.len);
+    encode_u8(&out, PROTECTION_VERSION);
+    protection_encode(&out, immutability);
+    changes_put(changes, RECORD_INNER, protection_key, text_bytes(&out), NULL, 0);
+}
+
+void container_protection_delete(struct changes *changes)
+{
+    changes_delete(changes, RECORD_INNER, protection_key);
+}
+
+enum store_result container_protection_read(struct read_view *view, struct arena *arena,
+                                            struct container_immutability *ret_immutability)
+{
+    struct container_immutability read = { .has_versions = false };
+    struct record record;
+    struct decoder in;
+    enum store_result result = read_view_get(view, RECORD_INNER, protection_key, arena, &record);
+
+    *ret_immutability = read;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    decoder_init(&in, record.value);
+    in.bad = decode_u8(&in) != PROTECTION_VERSION;
+    protection_decode(&in, &read);
+    if (!decoder_ok(&in))
+        return record_is_unknown("the protection of a container", record.value);
+    *ret_immutability = read;
+    return STORE_OK;
 }
 
 bool container_key_read(struct bytes key, instant *ret_deleted)
@@ -105,15 +177,15 @@ enum store_result container_read(struct read_view *snapshot, struct arena *arena
 void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
                              const struct container *container)
 {
-    bool has_root = !guid_is_zero(&container->root.name);
+    bool is_immutable = container_has_immutability(&container->immutability);
+    bool is_rooted = !guid_is_zero(&container->root.name);
     struct text out;
 
-    assert(container->hierarchical || !has_root);
+    assert(container->hierarchical || !is_rooted);
     text_init(&out, arena, 180 + container->metadata.len + container->policies.len);
-    encode_u8(&out, (uint8_t)((deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION) +
-                              (has_root                  ? WITH_ROOT
-                               : container->hierarchical ? HIERARCHICAL
-                                                         : 0)));
+    encode_u8(&out, (uint8_t)(RECORD_VERSION + (deleted > 0 ? KEPT : 0) +
+                              (container->hierarchical ? HIERARCHICAL : 0) +
+                              (is_immutable ? IMMUTABLE : 0) + (is_rooted ? ROOTED : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -128,7 +200,9 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     }
     if (container->hierarchical)
         encode_bytes(&out, container->owner);
-    if (has_root) {
+    if (is_immutable)
+        protection_encode(&out, &container->immutability);
+    if (is_rooted) {
         encode_fixed(&out, container->root.name.b, sizeof container->root.name.b);
         encode_u8(&out, container->root.is_shared);
     }

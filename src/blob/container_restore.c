@@ -27,6 +27,7 @@ static bool put_owner(struct decision *d, const struct record *record, struct by
     container.space = space;
     container.root.is_shared = false;
     container.lease = no_lease;
+    container.immutability.is_closed = false;
     container_write(d->changes, d->arena, &container);
     return true;
 }
@@ -37,6 +38,23 @@ static enum store_result drop_owner(struct decision *d, const struct record *rec
 
     return container_decode(record->value, &container) ? container_drop(d, &container, false)
                                                        : STORE_CORRUPT;
+}
+
+/* A restore does not replace what a policy or a hold protects, or may protect. decision: 1409 */
+static enum error permit_replacement(const struct record *record)
+{
+    struct container container;
+
+    if (!container_decode(record->value, &container))
+        return E_InternalError;
+    if (container.immutability.has_versions)
+        return E_ContainerImmutableStorageWithVersioningEnabled;
+    if (container.immutability.holds.len > 0)
+        return E_ContainerHasLegalHold;
+    if (container.immutability.mode == POLICY_NONE)
+        return OK;
+    return container.immutability.mode == POLICY_LOCKED ? E_ContainerImmutabilityPolicyLocked
+                                                        : E_BlobImmutableDueToPolicy;
 }
 
 /* A restored task has another id, and the old id may be that of the original's task, which a change
@@ -63,5 +81,6 @@ static struct bytes without_lease(struct arena *arena, enum record_family family
 const struct restore_functions blob_restore = { .check_name = name_check,
                                                 .is_owner = is_owner,
                                                 .put_owner = put_owner,
+                                                .permit_replacement = permit_replacement,
                                                 .drop = drop_owner,
                                                 .without_lease = without_lease };

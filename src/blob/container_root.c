@@ -94,6 +94,43 @@ enum store_result container_find_root(struct tree *tree, const struct container 
     return found ? tree->failed : STORE_OK;
 }
 
+/* Reads the id from the name of a root directory. Returns false for other names. */
+static bool read_name(struct bytes name, struct guid *ret_id)
+{
+    return name.len > 0 && guid_parse(bytes_from(name, namespace_is_hidden(name) ? 1 : 0), ret_id);
+}
+
+/* Reads the record of a directory. */
+static enum store_result read_directory(struct tree *tree, uint64_t id, struct tree_node *ret_node)
+{
+    const unsigned open = tree->d->part_count;
+    struct decision_part *part;
+    enum tree_result result = tree_open_id(tree, id, &part, ret_node);
+
+    if (result)
+        return result == TREE_FAILED ? tree->failed : STORE_CONFLICT;
+    if (tree->d->part_count > open)
+        decision_leave(tree->d, part);
+    return STORE_OK;
+}
+
+/* The stamp of the tree is a guard, and the partition of the task is a part: so nothing on the path has
+ * moved when the decision is committed. */
+enum store_result container_root_above(struct decision *d, struct guid *ret_name)
+{
+    struct tree_node node;
+    struct tree tree;
+    enum tree_result opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
+    enum store_result result =
+        opened ? tree.failed : tree_node_read(d->before, d->arena, TREE_CASE_EXACT, &node);
+
+    while (!result && node.parent != TREE_ROOT)
+        result = read_directory(&tree, node.parent, &node);
+    if (!result && !read_name(node.name.given, ret_name))
+        *ret_name = (struct guid){ .b = { 0 } };
+    return result;
+}
+
 bool container_is_root(const struct container *container, const struct tree_place *place)
 {
     char buffer[ROOT_NAME_SIZE];
@@ -139,7 +176,6 @@ static bool read_above(struct arena *arena, struct bytes value, struct bytes *re
                        struct guid *ret_part)
 {
     struct tree_node node;
-    struct bytes name;
 
     if (!tree_node_decode(arena, TREE_CASE_EXACT, value, &node))
         return false;
@@ -148,22 +184,24 @@ static bool read_above(struct arena *arena, struct bytes value, struct bytes *re
         *ret_above = tree_partition(arena, (struct guid){ .b = { 0 } }, node.parent).key;
         return true;
     }
-    name = bytes_from(node.name.given, namespace_is_hidden(node.name.given) ? 1 : 0);
-    return guid_parse(name, ret_part);
+    return read_name(node.name.given, ret_part);
 }
 
-/* Keeps the entry of the root directory in the root of the tree, and a number of entries. */
+/* Keeps the entry of the root directory in the root of the tree, and a number of entries; and the
+ * protection of the container. */
 static bool keeps(struct arena *arena, const struct guid *part, struct bytes partition_key,
                   enum record_family family, const struct record *record, struct bytes *ret_value)
 {
     const struct container of = { .root.name = *part };
+    const struct guid any = { .b = { 0 } };
     char buffer[ROOT_NAME_SIZE];
 
-    if (family != RECORD_INNER ||
-        !bytes_equal(partition_key,
-                     tree_partition(arena, (struct guid){ .b = { 0 } }, TREE_ROOT).key))
-        return false;
     *ret_value = record->value;
+    if (bytes_equal(partition_key, container_protection_partition(arena, any, part).key))
+        return true;
+    if (family != RECORD_INNER ||
+        !bytes_equal(partition_key, tree_partition(arena, any, TREE_ROOT).key))
+        return false;
     if (bytes_equal(record->key, tree_entry_key(arena, write_name(&of, buffer, false))))
         return true;
     *ret_value = tree_count_encode(arena, 1);

@@ -62,6 +62,7 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
         .metadata = p->metadata.len > 0 ? p->metadata : source->metadata,
         .tags = p->copies_tags ? source->tags : p->tags,
         .tier = p->tier,
+        .immutability = p->immutability,
     };
     struct blob target;
     enum error e = p->tier == TIER_NONE ? OK : tier_fits(d, p->tier, source->type, p->length);
@@ -346,6 +347,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
         return OK;
     }
     target.http.has_md5 = false; /* its bytes are missing */
+    target.immutability = (struct blob_immutability){ .mode = POLICY_NONE };
     target.committed_blocks = 0;
     if (target.content.id != 0)
         content_newest_delete(d->changes, &target.content, &d->leaves_more);

@@ -11,10 +11,11 @@ struct copy_blob_parameters {
     struct parameters base;
     struct copy_source *source;
     struct guid id;
-    struct bytes metadata;          /* empty: copied from the source */
-    struct bytes tags;              /* encoded; ptr NULL: none */
-    bool copies_tags;               /* copied from the source */
-    enum access_tier tier;          /* TIER_NONE: absent */
+    struct bytes metadata; /* empty: copied from the source */
+    struct bytes tags;     /* encoded; ptr NULL: none */
+    bool copies_tags;      /* copied from the source */
+    enum access_tier tier; /* TIER_NONE: absent */
+    struct immutability_request immutability;
     bool may_take_long;             /* Copy Blob, not Copy Blob From URL */
     struct rehydration rehydration; /* of an archived source */
     bool seals_or_not;              /* x-ms-seal-blob is present: */

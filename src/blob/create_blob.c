@@ -1,9 +1,11 @@
 /* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
+#include "blob/access_time.h"
 #include "blob/create_blob.h"
 
 #include "blob/access_control.h"
 #include "blob/contents.h"
 #include "blob/encryption.h"
+#include "blob/immutability.h"
 #include "blob/path_operations.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
@@ -36,12 +38,15 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         .encryption = encryption_of_request(d),
         .tags = given->tags,
         .tier = given->tier,
+        .accessed = access_time_of_new(d, type),
     };
     enum error e = was ? blob_refuse_archived(was) : OK;
 
     if (e)
         return e;
     e = access_control_give(d, NULL, &blob);
+    if (!e)
+        e = immutability_give(d, &given->immutability, &blob);
     if (e)
         return e;
     encryption_set_metadata(d, &blob, given->metadata);

@@ -9,7 +9,7 @@
 /* Returns the new blob as specified by the request, without content, with the lease of the old blob
  * and, if that is of the same type, its creation time and tier.
  *
- * Returns OK, E_BlobArchived. */
+ * Returns OK, E_BlobArchived, or an error of immutability_give(). */
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob);
 /* Releases or retains the old content, gives the blob its version id, drops the uncommitted blocks,

@@ -8,6 +8,7 @@
  * 249, 790, 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
+#include "blob/immutability.h"
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
@@ -287,6 +288,14 @@ static enum error delete_path(struct decision *d, enum delete_snapshots snapshot
 
 /* ---- the operations ---- */
 
+/* Refuses to delete what a policy or a legal hold protects. */
+static enum error check_protection(struct decision *d, enum delete_snapshots snapshots)
+{
+    enum error e = snapshots == SNAPSHOTS_REFUSED ? OK : immutability_permit_snapshots(d);
+
+    return e || snapshots == SNAPSHOTS_ONLY ? e : immutability_permit(d, NEEDS_DESTROY);
+}
+
 /* Returns true unless the blob was never committed and has no snapshots. */
 static bool has_something_to_keep(const struct blob *blob)
 {
@@ -298,8 +307,10 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
 {
     struct retention retention = { .expires = 0 };
     enum store_result result = STORE_OK;
-    enum error e = OK;
+    enum error e = check_protection(d, p->snapshots);
 
+    if (e)
+        return e;
     if (blob_state(d)->node)
         return delete_path(d, p->snapshots, r);
     if (has_something_to_keep(&blob_state(d)->blob))
@@ -330,6 +341,7 @@ enum error delete_blob_permanently_decide(struct decision *d,
     const struct blob *snapshot = &blob_state(d)->blob;
     struct retention retention;
     enum store_result result = retention_find(d, d->input->account, &retention);
+    enum error e = immutability_permit(d, NEEDS_DESTROY);
 
     (void)p;
     (void)r;
@@ -339,6 +351,8 @@ enum error delete_blob_permanently_decide(struct decision *d,
         return E_PermanentDeleteIsOff;
     if (blob_ref_is_base(blob_asked(d)->ref) || snapshot->deletion.at == 0)
         return E_BlobSnapshotNotSoftDeleted;
+    if (e)
+        return e;
     result = snapshot_end(d, snapshot);
     return result ? decision_fail_content(d, result) : OK;
 }

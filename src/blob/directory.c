@@ -9,6 +9,7 @@
 #include "base/endian.h"
 #include "blob/blob_operations.h"
 #include "blob/expiry.h"
+#include "blob/immutability.h"
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/pending_copy.h"
@@ -36,6 +37,9 @@ enum error path_delete_directory(struct decision *d, bool is_recursive, instant 
     e = namespace_is_empty(d, &is_empty);
     if (e || is_empty)
         return e ? e : path_delete(d, ret_deleted);
+    e = immutability_permit(d, NEEDS_NAME | NEEDS_DESTROY);
+    if (e)
+        return e;
     e = is_recursive ? OK : expired_files_only(d, &is_recursive);
     if (e || !is_recursive)
         return e ? e : E_PathDirectoryNotEmpty;

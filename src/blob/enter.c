@@ -1,5 +1,6 @@
 /* Operations that a blob of a hierarchical container permits: blob_enter(). */
 #include "blob/blob_operations.h"
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 #include "blob/path_operations.h"
 
@@ -27,13 +28,22 @@ static enum error delete_expired(struct decision *d)
     return DECIDE_PREPARED;
 }
 
+/* Effects of operations that a policy or a legal hold may refuse. Deletions are checked by their
+ * decide functions, which know what they delete. */
+#define NEEDS_PERMIT                                                                               \
+    (NEEDS_CREATE | NEEDS_REPLACE | NEEDS_CHANGE | NEEDS_APPEND | NEEDS_SNAPSHOT | NEEDS_NAME)
+
 enum error blob_enter(struct decision *d)
 {
     const unsigned needs = decision_passes(d);
     const struct blob_state *state = blob_state(d);
+    enum error e;
 
-    if (needs == 0 || !state->node)
+    if (needs == 0)
         return OK;
+    e = needs & NEEDS_PERMIT ? immutability_permit(d, needs) : OK;
+    if (e || !state->node)
+        return e;
     if (state->has_expired && (needs & (NEEDS_CREATE | NEEDS_NAME)))
         return delete_expired(d);
     if ((needs & NEEDS_PUT) &&

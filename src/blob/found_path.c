@@ -2,6 +2,7 @@
 #include "blob/found_path.h"
 
 #include "blob/container_root.h"
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 
 /* Attempts at a page of a container whose directories are moved all the time. */
@@ -65,7 +66,8 @@ static enum store_result read_node(struct found_paths *paths, uint64_t id, bool 
     if (!result && ret_expired)
         result = blob_read(part->before, d->arena, blob_base, &blob);
     if (!result && ret_expired)
-        *ret_expired = blob_has_expired(&blob, d->now);
+        *ret_expired = blob_has_expired(&blob, d->now) &&
+                       !container_retains(&paths->container->immutability, &blob, d->now);
     decision_leave(d, part);
     return result;
 }

@@ -2,6 +2,7 @@
 #include "blob/keep_blob.h"
 
 #include "blob/contents.h"
+#include "blob/immutability.h"
 #include "blob/snapshot_changes.h"
 #include "blob/snapshot_marks.h"
 #include "blob/tier.h"
@@ -194,6 +195,7 @@ enum error version_begin(struct decision *d, struct bytes account, struct blob *
         e = keep_shared(d, &blob->content, 1, &kept.content);
         if (!e)
             blob_change(d, NULL, &kept);
+        immutability_give_default(d, blob);
     }
     if (e)
         return e;

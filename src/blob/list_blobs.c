@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "blob/access_control.h"
 #include "blob/container_operations.h"
+#include "blob/immutability.h"
 #include "blob/list_kept.h"
 #include "blob/list_tree.h"
 #include "blob/namespace.h"
@@ -111,7 +112,7 @@ static bool is_shown(const struct page *page, const struct blob *blob)
         return false;
     if (blob_has_versions_only(blob) && page->asked->versions_only)
         return true;
-    if (blob_has_expired(blob, page->d->now))
+    if (file_has_expired(page->d, blob))
         return false;
     if (blob->deletion.at > 0)
         return page->asked->deleted && blob->deletion.expires > page->d->now;

@@ -29,6 +29,8 @@ struct blob_node {
     struct decision_part *part;          /* of the file or directory; NULL if it does not exist */
     struct posix_acl *parent_acl;        /* set when namespace_make() has created the name */
     struct rename_source *rename_source; /* set by path_rename_find_source() */
+    /* protection of the container that the rename leaves; NULL if that of the state is it */
+    const struct container_immutability *leaves;
 };
 
 /* Returns true if the request is about a directory that exists. */

@@ -56,20 +56,20 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     struct blob_node *node = blob_state(d)->node;
     struct tree *tree = &node->tree;
     struct rename_source *source = arena_alloc(d->arena, sizeof *source);
-    struct container container;
+    struct container *container = arena_alloc(d->arena, sizeof *container);
     struct decision_part *part;
     struct tree_path path;
     enum tree_result found;
     enum store_result read;
-    enum error e = path_rename_open_container(d, asked, &container);
+    enum error e = path_rename_open_container(d, asked, container);
 
     if (!e)
         e = namespace_parse(d->arena, asked->source, &path);
     if (e)
         return e;
-    if (is_across(d, asked) && !containers_share_tree(&container, &blob_state(d)->container))
+    if (is_across(d, asked) && !containers_share_tree(container, &blob_state(d)->container))
         return fail_other_tree(d);
-    found = container_find(tree, &container, &path, TREE_TO_CHANGE, &source->place, &part);
+    found = container_find(tree, container, &path, TREE_TO_CHANGE, &source->place, &part);
     if (found == TREE_FAILED)
         return decision_fail_store(d, tree->failed);
     if (found || !part)
@@ -83,6 +83,7 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))
         return E_SourcePathNotFound;
     node->rename_source = source;
+    node->leaves = is_across(d, asked) ? &container->immutability : NULL;
     read = decision_confirm(d);
     return read ? decision_fail_store(d, read) : OK;
 }

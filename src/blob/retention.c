@@ -33,7 +33,8 @@ enum store_result retention_find(struct decision *d, struct bytes account,
     *ret_retention = (struct retention){
         .expires = expiry(d, days),
         .allows_permanent = properties.allows_permanent_delete,
-        .is_versioned = properties.is_versioning_enabled,
+        .is_versioned = properties.is_versioning_enabled ||
+                        (d->state && blob_state(d)->container.immutability.has_versions),
     };
     return STORE_OK;
 }

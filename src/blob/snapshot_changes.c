@@ -192,6 +192,7 @@ struct blob base_anchor(const struct blob *base, instant now, bool has_versions)
     anchor.tags = bytes_of(NULL, 0);
     anchor.copy = (struct copy_state){ .status = COPY_NONE };
     anchor.rehydrates_to = TIER_NONE;
+    anchor.immutability = (struct blob_immutability){ .mode = POLICY_NONE };
     anchor.expiry = (struct blob_expiry){ .at = 0 };
     return anchor;
 }

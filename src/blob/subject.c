@@ -3,6 +3,7 @@
 #include "blob/blob.h"
 
 #include "blob/access_control.h"
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
 #include "service/names.h"
@@ -215,7 +216,7 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
     if (result)
         return decision_fail_store(d, result);
     blob_keep_above(d, &state->blob);
-    state->has_expired = blob_has_expired(&state->blob, d->now);
+    state->has_expired = file_has_expired(d, &state->blob);
     if (state->has_expired)
         return OK;
     state->is_kept = state->blob.deletion.at > 0;

@@ -92,6 +92,19 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
 
 /* ---- as text ---- */
 
+const char *blob_type_text(enum blob_type type)
+{
+    switch (type) {
+    case BLOB_PAGE:
+        return "PageBlob";
+    case BLOB_APPEND:
+        return "AppendBlob";
+    case BLOB_BLOCK:
+        break;
+    }
+    return "BlockBlob";
+}
+
 const char *access_tier_text(enum access_tier tier)
 {
     static const char *const texts[] = {

@@ -1,5 +1,5 @@
-/* Visits all records twice. The first pass collects the names of containers and verifies the index
- * of pieces against the records; the second reads every byte of all contents. */
+/* Reads all records twice. The first pass collects the names of containers and verifies the index
+ * of pieces against the records; the second reads all content. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -52,8 +52,8 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
-/* Returns true if the key is that of a container's, queue's or table's record. An entity may have
- * the same key. */
+/* Returns true if the key is that of a container's, queue's or table's record. The key of an entity
+ * may look the same. */
 static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
@@ -77,7 +77,7 @@ static void describe(struct known_container *known, const struct record_place *p
     known->has_part = check_part_of_container(place, record, &known->part);
 }
 
-/* Adds the space unless it was the last one added; the records of a space are adjacent. */
+/* Adds a space unless it was the last one added, because the records of a space are adjacent. */
 static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
 {
     if (*count > 0 && guid_equal(&(*spaces)[*count - 1], space))
@@ -145,7 +145,8 @@ static void check_blob_name(struct check *check, const struct record_place *plac
     arena_free(arena);
 }
 
-/* Returns true for a record of a blob, as opposed to one of the tree in whose node it is. */
+/* Returns true for the record of a blob in a node's partition, and false for a record of the tree.
+ */
 static bool is_of_node(const struct record_place *place)
 {
     return place->record_key.len > 0 && (place->record_key.ptr[0] == KEY_OF_BASE ||
@@ -227,7 +228,7 @@ static void check_part(struct check *check, struct known_container *of,
     arena_free(arena);
 }
 
-/* Reports the record of a container, queue or table that cannot be decoded. */
+/* Checks the record of a container, queue or table. */
 static void check_named(struct check *check, enum kind kind, const struct record_place *place,
                         const struct record *record)
 {
@@ -346,7 +347,8 @@ static void say_put_off(struct check *check, const struct task_try *try)
                  try->failures, try->failures == 1 ? "" : "s");
 }
 
-/* Lists deferred tasks that have failed and will be retried. They are not damage. decision: 246 */
+/* Lists deferred tasks that have failed and will be retried. They do not count as damage. decision:
+ * 246 */
 static enum store_result list_put_off(struct check *check)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
@@ -363,7 +365,7 @@ static enum store_result list_put_off(struct check *check)
             finding(check, "a postponed deferred task is corrupt");
         else if (try.failures > 0)
             say_put_off(check, &try);
-        last = task; /* only its position in the list is used */
+        last = task; /* serves only as a position in the list */
         after = &last;
         arena_rewind(arena, empty);
     }
@@ -373,7 +375,7 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- all passes ---- */
 
-/* Opens the store and verifies it. ret_bytes: size of all contents */
+/* Opens the store and verifies its structure. ret_bytes: total size of all content */
 static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
 {
     const struct store_options options = { .location = location, .must_exist = true, .sync = true };
@@ -384,7 +386,7 @@ static bool open_checked(struct check *check, const char *location, uint64_t *re
         fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", location, problem);
         return false;
     }
-    store_collect_now(check->store, &usage); /* deletes the contents of deleted containers */
+    store_collect_now(check->store, &usage); /* deletes the data of deleted containers */
     *ret_bytes = usage.piece_bytes;
     return true;
 }

@@ -1,17 +1,17 @@
-/* `lagra check`: verifies a data directory that is not in use. */
+/* `lagra check`: verifies the data directory of a stopped server. */
 #ifndef LAGRA_CHECK_CHECK_H
 #define LAGRA_CHECK_CHECK_H
 
 #include <stdbool.h>
 
-/* Reads everything in a data directory and verifies it. Opens the directory as a server does at
- * startup (which repairs what it can), and prints a line for each corrupted or lost item and each
- * failed deferred task. Creates nothing if there is no data directory.
+/* Reads and verifies everything in a data directory. Opens the directory like a server, which
+ * includes crash recovery, and prints a line for each corrupted or lost item and each failed
+ * deferred task. Creates nothing if the data directory does not exist.
  *
- * salvage_to  new directory for everything readable in a directory that the server refuses to
- *             open; lost items are listed by name. NULL: check only
- * json        print lines of JSON, with progress every second; otherwise progress is printed only
- *             on a terminal
+ * salvage_to  new directory for everything that can be read from a directory that the server
+ *             refuses to open; lists lost items by name. NULL means check only
+ * json        print lines of JSON, with progress every second; otherwise, progress is shown only on
+ *             a terminal
  * returns     exit status: 0; 1 if something is corrupted or lost, or the directory cannot be
  *             opened
  */

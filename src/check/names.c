@@ -1,4 +1,4 @@
-/* Names of the resources in findings: see names.h. */
+/* Finds the names of resources; see names.h. */
 #include "check/names.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static const char *account_list(void)
     return text && *text ? text : DEVELOPMENT_ACCOUNT;
 }
 
-/* Tries all served accounts, since an account's name cannot be derived from its space. */
+/* Tries all configured accounts, because an account's name cannot be derived from its space. */
 struct bytes check_find_account(const struct guid *space, enum kind kind)
 {
     struct bytes list = bytes_from_string(account_list());

@@ -1,4 +1,4 @@
-/* Internal to check/: names of resources in findings, and the losses of a salvage. */
+/* Internal to check/: names of resources in findings, and lost items of a salvage. */
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 
@@ -30,7 +30,7 @@ struct known_container {
     uint64_t bytes;   /* total of a share's files */
 };
 
-/* Copy of a record's position. */
+/* Copy of a struct record_place. */
 struct place_copy {
     bool known;
     struct guid space;
@@ -62,11 +62,11 @@ struct check {
 
 /* ---- names.c ---- */
 
-/* Returns the account that has the space; ptr NULL if no served account has it. */
+/* Returns the name of the account with this space; ptr NULL if it is not in AZURITE_ACCOUNTS. */
 struct bytes check_find_account(const struct guid *space, enum kind kind);
-/* Returns the first served account. */
+/* Returns the name of the first configured account. */
 struct bytes check_first_account(void);
-/* Prints the account's name and a slash, as part of a sentence (report.h). */
+/* Prints the name of the account with this space and a slash, as part of a sentence (report.h). */
 void check_report_account(const struct guid *space, enum kind kind);
 /* Adds a container and takes ownership of its name. */
 void check_add_container(struct check *check, struct known_container container);
@@ -98,14 +98,14 @@ bool check_next_root(struct check *check, const struct guid *space, struct bytes
 
 /* ---- salvage.c ---- */
 
-/* Callback in struct salvage_listener; context: the check. Stores the range, to print it once
- * names are known. */
+/* Callback in struct salvage_listener; context: the check. Stores the range, so that it can be
+ * printed once names are known. */
 void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
 /* Prints the recorded ranges. */
 void check_report_lost(struct check *check);
-/* Creates a container for each space that has blobs but no container record, and a share for each
- * tree without a share record. Rebuilds the trees of all shares. */
+/* Creates a container for each space with blobs whose container record is lost, and a share for
+ * each tree whose share record is lost. Rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);
 
 /* ---- resource_name.c ---- */
@@ -116,8 +116,8 @@ struct resource_names {
     const struct accounts *accounts; /* served accounts */
 };
 
-/* Writes the name of the resource that a stored record belongs to, to log corruption that a scrub
- * has found: "account/container/blob", or as much as is known. Searches the containers of all
+/* Writes the name of the resource that a record belongs to, for log messages about corruption found
+ * by a scrub: "account/container/blob", or the known part of it. Searches the containers of all
  * accounts, so it is slow, and may wait for the disk. context: struct resource_names */
 void resource_name(void *context, const struct record_place *place, char *name, size_t size);
 

@@ -1,4 +1,4 @@
-/* Reads the bytes of a blob: see records.h. */
+/* Reads the content of blobs; see records.h. */
 #include "check/records.h"
 
 #include "content/content.h"
@@ -7,7 +7,7 @@
 /* Number of ranges of sparse data to list at a time. */
 #define RANGES_MAX 100
 
-/* Reads a range, and closes the snapshot. */
+/* Reads a range, then closes the snapshot. */
 static enum store_result read_range(struct store *store, char *buffer, struct read_view *snapshot,
                                     struct arena *arena, const struct content *content,
                                     uint64_t start, uint64_t end)

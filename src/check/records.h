@@ -1,5 +1,5 @@
-/* Internal to check/: checks of single records. Records of queues and tables, and those of shares,
- * are checked in separate files, because the headers of the services declare the same names. */
+/* Internal to check/: checks of single records. Records of queues and tables, and of shares, are
+ * checked in files of their own, because the headers of the services declare conflicting names. */
 #ifndef LAGRA_CHECK_RECORDS_H
 #define LAGRA_CHECK_RECORDS_H
 
@@ -15,8 +15,8 @@ struct content;
 enum store_result check_content(struct store *store, const struct record_place *place,
                                 const struct content *content, char *buffer);
 
-/* Decode the record of a queue, a table or a share. *ret_space: space of its data. Return false if
- * the record is corrupt. */
+/* Decode the record of a queue, a table or a share, and set *ret_space to the space of its data.
+ * Return false if the record is corrupt. */
 bool check_queue(struct bytes value, struct guid *ret_space);
 bool check_table(struct bytes value, struct guid *ret_space);
 bool check_share(struct bytes value, struct guid *ret_space);
@@ -32,29 +32,28 @@ const char *check_message(struct store *store, struct arena *arena,
                           bool *ret_counts);
 const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
                          const struct record *record, bool *ret_counts);
-/* Checks a record in the tree of a share. buffer: CHECK_READ_BYTES; ret_counts: set for a file;
- * ret_bytes: its length */
+/* Checks a record in the tree of a share, like check_message(). buffer: CHECK_READ_BYTES;
+ * ret_counts: set for a file; ret_bytes: its length */
 const char *check_file(struct store *store, struct arena *arena, char *buffer,
                        const struct record_place *place, const struct record *record,
                        bool *ret_counts, uint64_t *ret_bytes);
-/* Returns true if the share's total equals `bytes`. */
+/* Returns true if the byte total stored for the share equals `bytes`. */
 bool check_usage(struct store *store, struct guid space, uint64_t bytes);
 
 /* ---- after a salvage: restore.c, share.c ---- */
 
 /* Returns true if the record can only belong to the tree of a share. */
 bool check_is_of_tree(const struct record_place *place, struct bytes value);
-/* Creates the record of a share that has lost its own. Returns false if it exists, or the commit
- * failed. */
+/* Creates a record for a share whose record is lost. Returns false if a share of that name exists
+ * or the commit failed. */
 bool check_adopt_share(struct store *store, struct bytes account, const char *name,
                        struct guid space);
-/* Rebuilds the tree of a share from the records that a salvage could save, and prints the losses.
- * account: space of the share's record
- * returns  number of lost items */
+/* Rebuilds the tree of a share from the salvaged records, and reports lost items. account: space of
+ * the share's record. Returns the number of lost items. */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);
-/* Partitions with directory entries but without a node record. They can only be found by a pass
- * over all records, which records each one. */
+/* Partitions with directory entries but without a node record, collected by a pass over all
+ * records. */
 struct check_leftovers {
     struct check_leftover {
         struct guid space;
@@ -66,11 +65,11 @@ struct check_leftovers {
 void check_record_leftover(struct check_leftovers *left, struct store *store,
                            const struct record_place *place);
 /* Deletes the unreachable entries of lost directories. Called after check_restore_tree() of all
- * shares, which have these spaces. */
+ * shares. spaces: those of the shares */
 void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
                             const struct guid *spaces, size_t count);
-/* Recounts the snapshots of a share, and retains the data they refer to. newest: newest generation
- * written */
+/* Recounts the snapshots of a share, and ensures that the data they refer to is retained. newest:
+ * newest generation written */
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
                              struct guid space, uint64_t newest);
 

@@ -15,7 +15,7 @@
 
 static struct {
     bool json;
-    bool shows; /* whether to show progress */
+    bool shows; /* set if progress is shown */
     struct progress progress;
     struct progress_count count;
     struct arena *arena; /* contains the unfinished sentence, or NULL */

@@ -1,5 +1,5 @@
-/* Finds the name of a record's resource: see names.h. A name cannot be derived from a space, so
- * the records of containers are searched for the space. */
+/* Finds the name of the resource that a record belongs to; see names.h. A name cannot be derived
+ * from a space, so all records of containers are searched for the space. */
 #include "check/names.h"
 
 #include <stdio.h>
@@ -7,8 +7,7 @@
 
 #include "service/names.h"
 
-/* Copy of the names of accounts, so that the store is not accessed while the accounts are
- * locked. */
+/* Copies of the accounts' names, so that the store is not read while the accounts are locked. */
 struct account_names {
     char **names;
     size_t count;
@@ -57,7 +56,7 @@ static bool find_in(struct store *store, const char *account, const struct guid 
     return found;
 }
 
-/* Searches all accounts for a container, and returns its kind. Returns false if there is none. */
+/* Searches all accounts for a container, and returns its kind. Returns false if none exists. */
 static bool find(const struct resource_names *names, const struct account_names *all,
                  const struct record_place *place, enum kind *ret_kind, char *name, size_t size)
 {

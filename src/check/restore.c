@@ -1,15 +1,16 @@
-/* Rebuilds the tree of a share from the records that a salvage could save: see records.h. Its
- * partitions may have been salvaged in states of different times, and some are lost.
+/* Rebuilds the tree of a share from salvaged records; see records.h. Some partitions may be lost,
+ * and others may have been salvaged in states from different times.
  *
- * (1) A node exists if its node record does; the record contains its name and its directory. A
- *     file also needs a file record, without which its bytes are unknown; a directory gets a new
- *     record.
- * (2) Entries are adapted to the nodes: entries without a node are deleted, missing ones are
- *     created.
- * (3) A node whose directory is lost, that would be in its own subtree, or whose name is already
- *     used moves to the directory "lost+found" in the root; its new name is its id and its old
- *     name.
- * (4) The numbers of entries, the share's totals and its snapshots are recounted. */
+ * (1) A node exists if its node record does, which contains its name and its directory. A file also
+ * needs its file record, without which its content is unknown. If the record of a directory is
+ * lost, it gets a new one.
+ * (2) Directory entries are derived from the nodes: entries without a node are deleted, and missing
+ * ones are created.
+ * (3) A node is moved to the directory "lost+found" in the root if its directory is lost, if it
+ * would be in its own subtree, or if its name is already in use. Its new name is its id and its old
+ * name.
+ * (4) The number of entries of each directory, and the totals and snapshots of the share, are
+ * recounted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,7 +89,7 @@ static const struct restore_node *directory_of(const struct restore *r,
     return directory && directory->at.kind == TREE_DIRECTORY ? directory : NULL;
 }
 
-/* Returns true if a directory is in its own subtree. */
+/* Returns true if the node is in its own subtree. */
 static bool is_in_circle(const struct restore *r, const struct restore_node *node)
 {
     const struct restore_node *at = directory_of(r, node);
@@ -98,8 +99,8 @@ static bool is_in_circle(const struct restore *r, const struct restore_node *nod
     return at == node;
 }
 
-/* Finds nodes to move. Only the topmost lost node is moved, with everything below it, and one node
- * of each cycle. */
+/* Finds the nodes to move to "lost+found": the topmost node of each lost subtree, and one node of
+ * each cycle. */
 static void find_lost(struct restore *r)
 {
     for (size_t i = 0; i < r->count; i++) {

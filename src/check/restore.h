@@ -1,4 +1,4 @@
-/* Internal to restore*.c: a share whose tree is being rebuilt. */
+/* Internal to restore*.c: state of rebuilding the tree of a share. */
 #ifndef LAGRA_CHECK_RESTORE_H
 #define LAGRA_CHECK_RESTORE_H
 
@@ -31,11 +31,11 @@ struct restore {
 void restore_report(struct restore *r, const struct restore_node *node, const char *what);
 /* Returns the node with this id, or NULL. */
 struct restore_node *restore_find(const struct restore *r, uint64_t id);
-/* Adds the node's entry to the changes of its directory. */
+/* Adds the directory entry of a node to the changes of its directory. */
 void restore_put_entry(struct changes *changes, const struct restore *r,
                        const struct restore_node *node);
 
-/* Partition of a node, with changes to commit. */
+/* Partition of a node, with the changes to commit. */
 struct restore_part {
     struct arena *arena;
     struct read_view *before;
@@ -45,10 +45,10 @@ struct restore_part restore_open(const struct restore *r, uint64_t id);
 /* Commits the changes. */
 void restore_close(const struct restore *r, struct restore_part *part);
 
-/* Rewrites the entries of each directory, and their number, from its nodes. If two nodes have the
- * same name, one of them is marked as lost. */
+/* Makes the entries of each directory, and their number, match its nodes. If two nodes have the
+ * same name, marks one of them as lost. */
 void restore_entries(struct restore *r);
-/* Recounts the totals of the share. */
+/* Recomputes the totals of the share. */
 void restore_totals(const struct restore *r);
 
 #endif

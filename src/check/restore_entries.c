@@ -1,4 +1,4 @@
-/* Rebuilds the directory entries of a share: see restore.h. */
+/* Rebuilds the directory entries of a share; see restore.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static size_t find_child(const struct children *children, struct bytes key)
     return i;
 }
 
-/* Deletes entries without a node, and marks the children that have an entry. */
+/* Deletes entries that have no node, and marks the children that have an entry. */
 static void delete_stale_entries(struct restore *r, struct restore_part *part,
                                  struct children *children)
 {
@@ -123,7 +123,7 @@ void restore_entries(struct restore *r)
     size_t count = sort_children(r, sorted), at = 0;
 
     for (size_t i = 0; i <= r->count;
-         i++) { /* starts with the root; nodes and children are in the same order */
+         i++) { /* the root first; nodes and children have the same order */
         uint64_t id = i == 0 ? TREE_ROOT : r->nodes[i - 1].id;
         size_t from = at;
 

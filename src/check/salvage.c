@@ -1,4 +1,4 @@
-/* Prints the losses of a salvage, and creates containers for blobs that lost theirs: see
+/* Reports what a salvage has lost, and creates containers for blobs whose container is lost; see
  * names.h. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Checks and repairs records of shares: see records.h. */
+/* Checks and repairs records of shares; see records.h. */
 #include "check/records.h"
 
 #include "file/share_usage.h"
@@ -86,8 +86,8 @@ static bool find_record(struct read_view *before, struct arena *arena, struct gu
     return found;
 }
 
-/* Reads the generations of existing snapshots, in order, and updates their number and the newest
- * date in *share. */
+/* Reads the generations of existing snapshots, in order, and sets the number of snapshots and the
+ * newest date in *share. */
 static void read_snapshots(struct read_view *before, struct arena *arena, instant deleted,
                            struct tree_kept *ret_kept, struct share *share)
 {
@@ -108,8 +108,8 @@ static void read_snapshots(struct read_view *before, struct arena *arena, instan
     share->snapshots = (uint32_t)ret_kept->count;
 }
 
-/* Writes a tree state that retains everything that snapshots refer to, and that gives later writes
- * a newer generation. */
+/* Writes a tree state that retains all data of the snapshots and assigns a newer generation to
+ * later writes. */
 static void put_state(struct read_view *before, struct arena *arena, const struct tree_kept *kept,
                       uint64_t newest, struct changes *changes)
 {

@@ -1,5 +1,5 @@
-/* Checks records in the tree of a share: see records.h. Verifies each record against the records
- * that must exist with it (tree invariants 1, 3 and 4, tree/tree.h). */
+/* Checks records in the tree of a share; see records.h. Verifies that the records that belong
+ * together agree (tree invariants 1, 3 and 4, tree/tree.h). */
 #include "base/endian.h"
 #include "file/pending_file.h"
 #include "check/records.h"
@@ -22,8 +22,8 @@ static struct read_view *open_id(const struct node *node, uint64_t id)
 
 /* ---- names ---- */
 
-/* Returns a message with the node's path and the defect. A directory without a record appears
- * as "?" in the path. */
+/* Returns a message with the node's path and the defect. In the path, a directory without a record
+ * appears as "?". */
 static const char *about(const struct node *node, const char *what)
 {
     struct bytes path = BYTES("");
@@ -131,8 +131,8 @@ static const char *check_pending(const struct node *node)
                : NULL;
 }
 
-/* Checks an old version of a record, retained for a snapshot; only entries and the File service's
- * records have old versions. */
+/* Checks an old version of a record, retained for a snapshot. Only directory entries and the File
+ * service's own records have old versions. */
 static const char *check_version(const struct node *node, const struct record *record)
 {
     struct tree_record version;
@@ -177,7 +177,7 @@ static const char *check_record(const struct node *node, const struct record *re
         return check_contents(node, 0);
     if (bytes_equal(key, pending_record_key))
         return check_pending(node);
-    /* the entries of other directories are counted with their node record */
+    /* entries of other directories are counted when their node record is checked */
     if (bytes_is(key, "E"))
         return node->id == TREE_ROOT ? check_count(node) : NULL;
     if (key.len > 1 && key.ptr[0] == TREE_ENTRY_PREFIX)

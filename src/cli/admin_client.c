@@ -21,7 +21,8 @@ static bool complain(const char *location, const char *what)
     return false;
 }
 
-/* Returns false after printing why the socket cannot be used. */
+/* Finds the admin socket of a data directory. Returns false after printing why it cannot be used.
+ */
 static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
 {
     char *path = admin_socket_path(location);
@@ -60,7 +61,7 @@ static struct bytes make_body(struct arena *arena, const struct client_argument 
     return text_bytes(&text);
 }
 
-/* Returns false if the body is truncated or too long. */
+/* Reads the response body. Returns false if it is truncated or too long. */
 static bool read_body(struct fetch *fetch, struct arena *arena, struct bytes *ret_body)
 {
     struct text text;
@@ -228,7 +229,7 @@ static void print_cells(const struct cells *cells, size_t columns)
     }
 }
 
-/* Returns the member of an object to print in this column, or "-" if it is missing. */
+/* Returns the text of a column for one object, or "-" if the member is missing. */
 static struct bytes cell_of(struct arena *arena, struct bytes line,
                             const struct client_column *column)
 {

@@ -1,5 +1,5 @@
 /* Client of the admin socket in a data directory (admin/admin.h): calls operations and prints their
- * results. One thread, which may wait. */
+ * results. Used by one thread, which may block. */
 #ifndef LAGRA_CLI_ADMIN_CLIENT_H
 #define LAGRA_CLI_ADMIN_CLIENT_H
 
@@ -8,7 +8,7 @@
 
 /* Maximum size of a response. */
 #define CLIENT_RESPONSE_MAX  ((size_t)256 << 20)
-/* Longer than the name of any operation. */
+/* Maximum length of an operation's name, with its NUL. */
 #define CLIENT_OPERATION_MAX 64
 
 struct client_argument {
@@ -36,16 +36,15 @@ struct bytes client_member(struct arena *arena, struct bytes object, const char 
 /* Returns a member that is an object or a list, as JSON; ptr NULL if it is missing. */
 struct bytes client_nested(struct arena *arena, struct bytes object, const char *name);
 
-/* Calls an operation and prints its result: verbatim for scripts, otherwise with `print`. Returns
+/* Calls an operation and prints its result, as JSON with --json and otherwise with `print`. Returns
  * an exit status. */
 int client_call_and_print(const struct command_call *call, const char *operation,
                           const struct client_argument *arguments, size_t count,
                           void (*print)(struct arena *arena, struct bytes body));
 
-/* ---- for people ---- */
+/* ---- output for people ---- */
 
-/* Prints a name and, aligned in a second column, its value; prints nothing if the value is
- * missing. */
+/* Prints a name and its value, aligned in two columns, or nothing if the value is missing. */
 void client_print_line(const char *what, struct bytes text);
 
 #define ASK_COLUMNS_MAX 8
@@ -61,8 +60,7 @@ struct client_column {
     const char *member; /* name of the member in each object */
     enum ask_form form;
 };
-/* Prints a table with a row for each object of a JSON list; prints nothing if the list is
- * empty. */
+/* Prints a table with a row for each object of a JSON list, or nothing if the list is empty. */
 void client_print_table(struct arena *arena, struct bytes list, const struct client_column *columns,
                         size_t count);
 

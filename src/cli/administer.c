@@ -133,6 +133,7 @@ static void print_account(struct arena *arena, struct bytes body)
         { "containers", "" },
         { "publicAccess", "" },
         { "sharedKey", "" },
+        { "lastAccessTracking", "" },
         { "versioning", "" },
         { "blobRetentionDays", "" },
         { "permanentDelete", "" },
@@ -167,8 +168,9 @@ static void print_accounts(struct arena *arena, struct bytes body)
                        sizeof columns / sizeof columns[0]);
 }
 
-/* Reads a key from the first line of the file that the option names. *ret_key: from malloc(), or
- * NULL if the option is not given. Returns false after printing why it cannot be read. */
+/* Reads a key from the first line of the file given by an option. Sets *ret_key to memory from
+ * malloc(), or to NULL if the option is not given. Returns false after printing why the key cannot
+ * be read. */
 static bool read_key(const struct command_call *call, const char *option, char **ret_key)
 {
     const char *path = command_value(call, option);
@@ -200,8 +202,8 @@ static bool join_settings(const struct command_call *call, char **ret_settings)
     return true;
 }
 
-/* Calls an operation on an account. Keys are passed in files and over the socket, never on the
- * command line, which other users can see. */
+/* Calls an operation on an account. Keys are never passed on the command line, which other users
+ * can see, but in files and over the socket. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
     char *key1 = NULL, *key2 = NULL, *settings = NULL;
@@ -311,6 +313,49 @@ int administer_delete(const struct command_call *call)
     return client_call_and_print(call, operation, arguments, 2, print_deleted);
 }
 
+/* ---- protection of containers ---- */
+
+static void print_protection(struct arena *arena, struct bytes body)
+{
+    static const struct client_column events[] = {
+        { "AT", "at", CLIENT_AS_IS },
+        { "CHANGE", "change", CLIENT_AS_IS },
+        { "DAYS", "days", CLIENT_AS_IS },
+        { "TAGS", "tags", CLIENT_AS_IS },
+    };
+    static const char *const members[] = { "name",   "versions",   "policy",      "days",
+                                           "append", "extensions", "holdsAppend", "closed" };
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        client_print_line(members[i], client_member(arena, body, members[i]));
+    client_print_line("holds", client_nested(arena, body, "holds"));
+    client_print_table(arena, client_nested(arena, body, "log"), events,
+                       sizeof events / sizeof events[0]);
+}
+
+int administer_container_show(const struct command_call *call)
+{
+    const struct client_argument arguments[] = { { "name", call->words[0] },
+                                                 { "account", command_value(call, "account") } };
+
+    return client_call_and_print(call, "container-show", arguments, 2, print_protection);
+}
+
+int administer_container_protect(const struct command_call *call)
+{
+    const struct client_argument arguments[] = {
+        { "name", call->words[0] },
+        { "change", call->words[1] },
+        { "days", command_value(call, "days") },
+        { "append", command_value(call, "append") },
+        { "tags", command_value(call, "tags") },
+        { "account", command_value(call, "account") },
+    };
+
+    return client_call_and_print(call, "container-protect", arguments,
+                                 sizeof arguments / sizeof arguments[0], print_protection);
+}
+
 /* ---- lists ---- */
 
 /* Appends the items of a page, a JSON list. */
@@ -324,7 +369,7 @@ static void add_page(struct text *items, struct bytes page)
 }
 
 /* Requests all pages and collects their items, without the brackets of the lists. Returns false
- * after printing why it cannot. */
+ * after printing an error. */
 static bool ask_pages(const struct command_call *call, struct arena *arena, struct text *items)
 {
     char operation[CLIENT_OPERATION_MAX];

@@ -1,5 +1,6 @@
-/* Functions and options of the commands in command_rows.h. Each function returns the exit status:
- * 0, or 1 with a message on stderr if the operation failed or no server responded. */
+/* Functions of the commands in command_rows.h, and their options. Each function returns the exit
+ * status: 0, or 1 after printing a message on stderr if the operation failed or no server
+ * responded. */
 #ifndef LAGRA_CLI_ADMINISTER_H
 #define LAGRA_CLI_ADMINISTER_H
 
@@ -18,10 +19,12 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
-/* Create, list or delete containers, queues, tables or shares; the row's name gives the kind. */
+/* Create, list or delete containers, queues, tables or shares, depending on the row's name. */
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);
+int administer_container_show(const struct command_call *call);
+int administer_container_protect(const struct command_call *call);
 /* Creates a SAS of the kind in the row's name. */
 int administer_sas(const struct command_call *call);
 
@@ -37,26 +40,26 @@ int back_up_restore(const struct command_call *call);
 /* ---- restore.c ---- */
 
 /* Restores part of a backup into a running server (admin/restore_state.h). This process reads the
- * backup, so the backup can be in a place that the server cannot read. docs/backup.md */
+ * backup, so the server need not have access to it. docs/backup.md */
 extern const struct command_option restore_options[], restore_all_options[];
-/* Restore a container, queue, table or share, as named by the row; or everything in an account.
- * Each returns an exit status. */
+/* Restore a container, queue, table or share, depending on the row's name, or everything in an
+ * account. Each returns the exit status. */
 int restore_run(const struct command_call *call);
 int restore_all(const struct command_call *call);
 
 /* ---- import.c ---- */
 
-/* Copy an account into a server, or from a server to files. docs/import.md */
+/* Copies an account into a server, or from a server to files. docs/import.md */
 extern const struct command_option import_options[], export_options[];
-/* Each returns an exit status: 0 if everything was copied and matches the source. */
+/* Each returns the exit status: 0 if everything was copied and matches the source. */
 int import_run(const struct command_call *call);
 int export_run(const struct command_call *call);
 
 /* ---- snapshots.c ---- */
 
-/* `lagra snapshot`: saves the state of a server with --testing and restores it
- * (docs/fault-injection.md), through the management port, because a server in memory has no admin
- * socket. Each returns an exit status. */
+/* `lagra snapshot`: saves and restores the state of a server with --testing
+ * (docs/fault-injection.md). Uses the management port, because a server with its data in memory has
+ * no admin socket. Each function returns the exit status. */
 extern const struct command_option snapshots_options[];
 
 int snapshots_save(const struct command_call *call);
@@ -80,7 +83,7 @@ int cluster_evict_run(const struct command_call *call);
 
 /* ---- scrub.c ---- */
 
-/* `lagra scrub`: starts the scrub of a server (admin/scrubber.h); rows of command_rows.h. */
+/* `lagra scrub`: starts a scrub on a running server (admin/scrubber.h). */
 extern const struct command_option scrub_options_of_command[];
 
 int scrub_run(const struct command_call *call);

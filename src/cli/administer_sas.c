@@ -1,7 +1,6 @@
-/* `lagra sas`: see administer.h. Signs on this machine with a key from a file or the environment;
- * otherwise the server that runs on the data directory signs with the account's key, without
- * revealing it.
- * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
+/* `lagra sas`. With a key from a file or the environment, this process computes the signature.
+ * Otherwise the server that runs on the data directory does, with the account's key, which it does
+ * not reveal. rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
 #include "cli/administer.h"
 
 #include <stdio.h>
@@ -17,14 +16,14 @@
 #include "server/credentials.h"
 
 #define ARENA_MAX  ((size_t)16 << 20)
-/* Default version; current SDKs use it. */
+/* Default version, which current SDKs also use. */
 #define VERSION    "2026-10-06"
 #define XML_LIMITS ((struct xml_limits){ .depth_max = 4, .nodes_max = 64 })
 
 /* ---- the fields ---- */
 
-/* Options and the query fields that they set, in the SDKs' order. The fields of a user delegation
- * key and of the signed resource are inserted between the two lists. */
+/* Options and the query fields that they set, in the order used by the SDKs. The fields of a user
+ * delegation key and of the signed resource are inserted between the two lists. */
 static const struct field {
     const char *option, *field;
 } first_fields[] = {
@@ -153,8 +152,8 @@ static bool is_of_directory(const struct command_call *call)
     return resource && strcmp(resource, "d") == 0;
 }
 
-/* Returns the name of the blob, file or directory. Leading and trailing slashes of a directory are
- * removed; the SDKs do not sign them either. */
+/* Returns the name of the blob, file or directory. Removes leading and trailing slashes of a
+ * directory, which the SDKs do not sign either. */
 static struct bytes object_of(const struct command_call *call, struct arena *arena)
 {
     struct bytes name = bytes_from_string(call->words[1]);
@@ -169,7 +168,7 @@ static struct bytes object_of(const struct command_call *call, struct arena *are
     return name;
 }
 
-/* Adds the directory's depth. */
+/* Adds the depth of the directory (sdd). */
 static void add_depth(struct text *query, struct bytes directory)
 {
     char digits[DECIMAL_DIGITS];
@@ -203,7 +202,7 @@ static struct bytes make_fields(const struct command_call *call, struct arena *a
     return text_bytes(&query);
 }
 
-/* Adds the snapshot to the string to sign; in the request, it is a parameter of its own. */
+/* Adds the snapshot to the string-to-sign; in the URL, it is a separate parameter. */
 static struct bytes add_snapshot(const struct command_call *call, struct arena *arena,
                                  struct bytes query)
 {
@@ -233,8 +232,8 @@ static struct bytes connection_member(const char *text, const char *name)
     return bytes_from_string(NULL);
 }
 
-/* Account and key. Like az, reads AZURE_STORAGE_ACCOUNT, AZURE_STORAGE_KEY and
- * AZURE_STORAGE_CONNECTION_STRING. */
+/* Account and key. They may come from AZURE_STORAGE_ACCOUNT, AZURE_STORAGE_KEY and
+ * AZURE_STORAGE_CONNECTION_STRING, as in the Azure CLI. */
 struct signing {
     struct bytes account;
     struct bytes key; /* in base64; ptr NULL if the server signs */
@@ -259,7 +258,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
     char *text = path ? read_small_line(path) : NULL;
 
     *ret_signing = (struct signing){ .account = account ? bytes_from_string(account) : known };
-    /* The key in the environment belongs to the account in the environment. */
+    /* A key in the environment is that of the account in the environment. */
     if (bytes_equal(ret_signing->account, known))
         ret_signing->key = from_environment("AZURE_STORAGE_KEY", "AccountKey");
     if (path && !text)
@@ -278,7 +277,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
 
 /* ---- the signature ---- */
 
-/* Signs on this machine. Returns false after printing why it cannot. */
+/* Signs with the given key. Returns false after printing an error. */
 static bool sign_here(struct arena *arena, const struct signing *signing, struct bytes text,
                       struct bytes *ret_signature)
 {
@@ -298,7 +297,7 @@ static bool sign_here(struct arena *arena, const struct signing *signing, struct
     return has_key;
 }
 
-/* Has the server sign. Returns false after printing why it cannot. */
+/* Makes the server sign. Returns false after printing an error. */
 static bool sign_there(const struct command_call *call, struct arena *arena,
                        const struct signing *signing, struct bytes text,
                        struct bytes *ret_signature)
@@ -372,6 +371,6 @@ int administer_sas(const struct command_call *call)
     struct arena *arena = arena_new(ARENA_MAX);
     bool made = make_sas(call, arena);
 
-    arena_free_secret(arena); /* it contains copies of keys */
+    arena_free_secret(arena); /* wipes copies of keys */
     return made && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

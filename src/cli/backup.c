@@ -1,6 +1,6 @@
-/* Creates, verifies and restores backups. At a request over its admin socket, the server pins a
- * snapshot. This process copies it, at low priority and a limited rate, and can therefore write to
- * places that the server cannot. */
+/* Creates, verifies and restores backups. For a backup, the server holds a snapshot, requested over
+ * its admin socket, and this process copies it, at low priority and a limited rate. Therefore the
+ * server need not be able to write to the backup. */
 #include "cli/administer.h"
 
 #include <errno.h>
@@ -22,17 +22,17 @@
 #include "cli/admin_client.h"
 #include "base/progress.h"
 
-/* Interval of progress reports; without them, the server releases the snapshot
+/* Interval of progress reports to the server, which releases the snapshot if they stop
  * (admin/backup_hold.h). */
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
-/* Default rate of a backup; it costs a server little of its throughput. docs/backup.md */
+/* Default rate of a backup, which reduces the server's throughput only a little. docs/backup.md */
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
 const struct command_option back_up_options[] = {
-    { "rate", "MIB", "maximum MiB read per second (default: 32; 0: no limit)" },
+    { "rate", "MIB", "maximum MiB read per second (default: 32; 0 means no limit)" },
     { "full", NULL, "copy everything, without hard links to the previous backup" },
     { "stopped", NULL, "back up the data directory of a stopped server" },
     { NULL, NULL, NULL },
@@ -58,7 +58,7 @@ static bool fail(struct backup_work *work, const char *what)
     return false;
 }
 
-/* ---- the server's part ---- */
+/* ---- calls to the server ---- */
 
 static bool read_number(struct client_response *answer, const char *member, uint64_t max,
                         uint64_t *ret_number)
@@ -94,7 +94,7 @@ static bool ask_begin(struct backup_work *work, struct back_up *back_up,
     return begun || fail(work, "the server holds no snapshot");
 }
 
-/* Calls backup-hold or backup-end. extent: last extent copied; 0 if unchanged */
+/* Calls backup-hold or backup-end. extent: last extent copied, or 0 if unchanged */
 static bool ask_held(struct backup_work *work, struct back_up *back_up, const char *operation,
                      uint32_t extent)
 {
@@ -160,8 +160,8 @@ static bool step(struct backup_work *work)
 
 /* ---- the commands ---- */
 
-/* Prepares for copying. mib: default rate, or 0 for no limit. Returns false after printing why it
- * cannot. */
+/* Prepares for copying. mib: default rate, or 0 for no limit. Returns false after printing an
+ * error. */
 static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
@@ -182,8 +182,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     return true;
 }
 
-/* Locks the data directory, so that only one backup of it runs at a time. A snapshot that the
- * server still holds then belongs to a process that has ended. The locked file is never written. */
+/* Locks a file of the data directory, which is never written, so that only one backup runs at a
+ * time. If the server still holds a snapshot, it is that of a dead process. */
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;

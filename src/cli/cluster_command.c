@@ -18,11 +18,11 @@
 #include "cluster/owner_file.h"
 #include "cluster/pins.h"
 
-#define OUTPUT_MAX          ((size_t)1 << 20)
-/* Time to wait for owners to read a changed key; they normally need 3 s. */
-#define READERS_PATIENCE_MS 60000u
-#define READERS_MARGIN_MS   500u
-#define READERS_POLL_MS     100u
+#define OUTPUT_MAX         ((size_t)1 << 20)
+/* Time for owners to reread a changed key; this normally takes 3 s. */
+#define READERS_TIMEOUT_MS 60000u
+#define READERS_MARGIN_MS  500u
+#define READERS_POLL_MS    100u
 
 const struct command_option cluster_init_options[] = {
     { "cells", "N", "number of cells (1)" },
@@ -116,8 +116,8 @@ int cluster_place_run(const struct command_call *call)
 
 enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };
 
-/* Reads the state of a cell. ret_self: NULL, or receives our identity as passed to the fence
- * command */
+/* Reads the owner record of a cell. ret_self: receives our own identity, for the fence command,
+ * unless NULL */
 static enum found read_cell(const char *path, const struct guid *cluster, unsigned cell,
                             struct owner_record *ret_record, struct owner_identity *ret_self)
 {
@@ -146,9 +146,9 @@ struct shown {
     unsigned cell;
     enum found found;
     bool is_silent;
-    bool is_drained; /* nothing new is created there */
+    bool is_drained; /* no containers are created there */
     struct owner_record record;
-    uint64_t age_ms; /* since the last renewal; compares the wall clocks of two machines */
+    uint64_t age_ms; /* since the last renewal; depends on the wall clocks of two machines */
 };
 
 static const char *state_of(const struct shown *shown)
@@ -222,8 +222,7 @@ static void read_again(const char *path, const struct guid *cluster, struct show
     shown->age_ms = now > again.renewed ? (now - again.renewed) / (TICKS_PER_SECOND / 1000) : 0;
 }
 
-/* Finds silent owners: waits for one lease duration, during which live owners renew their
- * leases. */
+/* Finds owners that do not renew their leases, by waiting for the duration of a lease. */
 static void find_silent(const char *path, const struct guid *cluster, struct shown *shown,
                         unsigned count)
 {
@@ -276,8 +275,8 @@ int cluster_status_run(const struct command_call *call)
 
 /* ---- rotate-key ---- */
 
-/* Locks the cluster's key, so that only one machine at a time can rotate it. Returns a descriptor
- * to close, or -1 with *ret_problem. */
+/* Locks the cluster's key, so that only one process at a time rotates it. Returns a descriptor to
+ * close, or -1 with *ret_problem. */
 static int lock_cluster(const char *path, const char **ret_problem)
 {
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -293,7 +292,7 @@ static int lock_cluster(const char *path, const char **ret_problem)
     return -1;
 }
 
-/* Returns true if the owner of the cell has read these secrets, or if there is no owner. */
+/* Returns true if the owner of the cell has read these secrets, or if the cell has no owner. */
 static bool has_read(const char *path, const struct guid *cluster, unsigned cell,
                      const struct net_secrets *secrets)
 {
@@ -313,7 +312,7 @@ static bool has_read(const char *path, const struct guid *cluster, unsigned cell
 static bool await_readers(const char *path, const struct guid *cluster,
                           const struct net_secrets *secrets)
 {
-    uint64_t end_ms = clock_monotonic_ms() + READERS_PATIENCE_MS;
+    uint64_t end_ms = clock_monotonic_ms() + READERS_TIMEOUT_MS;
     unsigned cells[CLUSTER_CELLS_MAX];
     const char *problem = "";
     unsigned count = cluster_folder_cells(path, cells, &problem);
@@ -344,7 +343,7 @@ static void swap_secrets(struct net_secrets *secrets)
     explicit_bzero(&before, sizeof before);
 }
 
-/* Replaces the file and waits for its readers. */
+/* Replaces the file `key` and waits until all front ends have read it. */
 static bool write_key(const char *path, int folder, const struct guid *cluster,
                       const struct net_secrets *secrets)
 {
@@ -355,9 +354,9 @@ static bool write_key(const char *path, int folder, const struct guid *cluster,
     return false;
 }
 
-/* Adds a secret, makes it the first, and drops the old one, waiting for all front ends after each
- * step. If an earlier run has left a second secret, drops that first: either it was never used to
- * connect, or all owners now connect with the first one. */
+/* Adds a secret, moves it to the first place, and drops the old one, waiting for all front ends
+ * after each step. If an interrupted run has left a second secret, that is dropped before: no owner
+ * connects with it, because all of them use the first one. */
 static bool rotate(const char *path, int folder, const struct guid *cluster,
                    struct net_secrets *secrets)
 {

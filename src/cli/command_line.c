@@ -42,7 +42,7 @@ static enum options_result parse_check(int argc, char **argv, struct command_lin
     return OPTIONS_RUN;
 }
 
-/* Commands that print a table, and their formats; the first is the default. */
+/* Commands that print a table, and their formats. The first format is the default. */
 static const struct printing {
     const char *name;
     enum command command;
@@ -139,9 +139,8 @@ static enum options_result parse_config(int argc, char **argv, struct options *o
     return OPTIONS_DONE;
 }
 
-/* health [--live] [--json] [--running | option..]: checks the services that the options name, or
- * all.
- * decision: 225 */
+/* health [--live] [--json] [--running | option..]: checks the services of the server with these
+ * options, or of all servers. decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct command_line *line)
 {
     struct options *options = &line->options;

@@ -1,8 +1,8 @@
-/* Parses the command line into the command to run and its options. Options are Azurite's where they
- * apply, plus our own; they may also be set in the environment and a configuration file
- * (option_sources.h). The program's name matters too: run as azurite, azurite-blob, azurite-queue
- * or azurite-table, it behaves like Azurite's command of that name; azurite-file does the same for
- * the File service, which Azurite does not have. */
+/* Parses the command line into a command and its options. The options include Azurite's, as far as
+ * they apply; they may also be set in the environment and in a configuration file
+ * (option_sources.h). If the program is run as azurite, azurite-blob, azurite-queue or
+ * azurite-table, it behaves like Azurite's command of that name, and if run as azurite-file, like
+ * such a command for the File service, which Azurite does not have. */
 #ifndef LAGRA_CLI_COMMAND_LINE_H
 #define LAGRA_CLI_COMMAND_LINE_H
 
@@ -15,7 +15,7 @@ enum command {
     COMMAND_OPTIONS,
     COMMAND_CHECK,
     COMMAND_HEALTH,
-    COMMAND_CALL, /* a row of command_rows.h with a function of its own */
+    COMMAND_CALL, /* a row of command_rows.h that has a function */
 };
 enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZSH };
 

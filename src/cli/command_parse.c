@@ -1,4 +1,4 @@
-/* Parses the command line of a command according to its row: see command_rows.h. */
+/* Parses the arguments of a command according to its row; see command_rows.h. */
 #include "cli/command_rows.h"
 
 #include <getopt.h>
@@ -70,7 +70,7 @@ static enum options_result refuse_count(const struct command_row *row, size_t co
     return refuse(row, what);
 }
 
-/* Finds the data directory from the same sources as a server. */
+/* Determines the data directory from the same sources as a server. */
 static enum options_result find_location(const char *location, const char *config,
                                          struct options *options)
 {

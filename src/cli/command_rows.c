@@ -65,13 +65,21 @@ static const struct command_option new_container[] = {
     { "public-access", "KIND", "container or blob: what anonymous clients may read" },
     NO_MORE,
 };
+static const struct command_option protected_container[] = {
+    OF_ACCOUNT,
+    { "days", "N", "with policy and extend: days for which each blob is retained" },
+    { "append", "RULE", "with policy: none, append-blobs or all; with hold: none or all" },
+    { "tags", "TAGS", "with hold and release: tags of legal holds, separated by commas" },
+    NO_MORE,
+};
 static const struct command_option new_share[] = {
     OF_ACCOUNT,
     { "quota", "GIB", "maximum size of all files" },
     NO_MORE,
 };
 
-/* Options of all signatures. Without a key, the server that runs on the data directory signs. */
+/* Options of all shared access signatures. Without a key, the server that runs on the data
+ * directory signs. */
 #define OF_SAS                                                                                     \
     { "account", "NAME", "account name (AZURE_STORAGE_ACCOUNT)" },                                 \
         { "key-file", "FILE", "sign with the key in FILE (AZURE_STORAGE_KEY)" },                   \
@@ -151,6 +159,8 @@ const struct command_row command_rows[] = {
     { "container create", "NAME",         "create a container", 1, 1, new_container, administer_create },
     { "container list", "",               "list the containers of an account", 0, 0, listed_containers, administer_list },
     { "container delete", "NAME",         "delete a container and its blobs", 1, 1, of_account, administer_delete },
+    { "container show", "NAME",           "show the retention policy and the legal holds of a container", 1, 1, of_account, administer_container_show },
+    { "container protect", "NAME CHANGE", "protect the blobs of a container: policy, lock, extend or remove a retention policy; hold or release them; versions: enable policies and holds of blob versions", 2, 2, protected_container, administer_container_protect },
     { "queue create", "NAME",             "create a queue", 1, 1, of_account, administer_create },
     { "queue list", "",                   "list the queues of an account", 0, 0, listed, administer_list },
     { "queue delete", "NAME",             "delete a queue and its messages", 1, 1, of_account, administer_delete },
@@ -310,7 +320,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Computes the table of distances between prefixes of the two words, keeping one row of it. */
+/* Computes distances between prefixes of the two words, and keeps only one row of the table. */
 unsigned suggestion_distance(struct bytes word, struct bytes name)
 {
     unsigned row[SUGGESTION_WORD_MAX + 1];

@@ -1,5 +1,5 @@
-/* Table of commands, which drives the command line, help, manual page and shell completion. Options
- * of a server are in server/option_rows.h. */
+/* Table of commands, from which command line parsing, help, manual page and shell completion are
+ * derived. The options of a server are in server/option_rows.h. */
 #ifndef LAGRA_CLI_COMMAND_ROWS_H
 #define LAGRA_CLI_COMMAND_ROWS_H
 
@@ -18,7 +18,7 @@ struct command_option {
 
 struct command_call;
 
-/* Command in one of its forms. Several rows may share a name. */
+/* A command, or one form of it: several rows may have the same name. */
 struct command_row {
     const char *name;  /* one or two words: "account add" */
     const char *takes; /* arguments, for the help */
@@ -39,7 +39,7 @@ struct command_call {
     const char *words[COMMAND_WORDS_MAX];
     size_t word_count;
     const char *values
-        [COMMAND_OPTIONS_MAX]; /* values of the row's options; NULL if not given, "" for a switch */
+        [COMMAND_OPTIONS_MAX]; /* values of the row's options; NULL if not given; "" for a switch */
 };
 /* Returns the value of one of the row's options, or NULL if it is not given. */
 static inline const char *command_value(const struct command_call *call, const char *name)
@@ -52,7 +52,7 @@ static inline const char *command_value(const struct command_call *call, const c
     return NULL;
 }
 
-/* Options of all commands that call a server or print for scripts. */
+/* Options that all commands with `run` accept. */
 extern const struct command_option command_common_options[];
 
 /* Returns the first word of the name: "account" of "account add". */
@@ -71,10 +71,11 @@ void command_print_all_help(void);
  * `run`. Sets the location in `options`. */
 enum options_result command_parse(int argc, char **argv, struct options *options,
                                   struct command_call *ret_call);
-/* Returns the row that the arguments start with, and the number of words in its name, or NULL. */
+/* Returns the row whose name the arguments start with, and the number of words in that name, or
+ * NULL. */
 const struct command_row *command_find(int argc, char **argv, int *ret_words);
 
-/* Finds the name that a mistyped word was probably meant to be, for error messages. Thread-safe. */
+/* ---- suggestions for mistyped words, for error messages; thread-safe ---- */
 
 /* Longest word that is compared. */
 #define SUGGESTION_WORD_MAX 63u

@@ -7,18 +7,19 @@
 
 /* ---- health.c ---- */
 
-/* Checks that the services of the server with these options, or of every server on this machine
- * (asks_running), are ready or alive (asks_live). Prints a line on stderr for each service that is
- * not, or an object for scripts.
- * returns  EXIT_SUCCESS if all are; EXIT_FAILURE otherwise, and if no server is running */
+/* Checks whether the services of the server with these options, or of every server on this machine
+ * (asks_running), are ready or, with asks_live, alive. Prints a line on stderr for each one that is
+ * not, or a JSON object with --json. Returns EXIT_SUCCESS if all are; EXIT_FAILURE otherwise, and
+ * if no server is running. */
 int health_run(const struct command_line *line);
 
 /* ---- print_tables.c ---- */
 
-/* Prints operations for docs/api-coverage.md and the reply check, errors for the check. */
+/* Print the tables of operations and of errors, for docs/api-coverage.md and for the tests that
+ * check all responses. */
 void print_operations(const struct service *const *services, size_t count, enum print_form form);
 void print_errors(void);
-/* Prints SMB commands as a section of docs/api-coverage.md. */
+/* Prints the SMB section of docs/api-coverage.md. */
 void print_smb_commands(void);
 
 /* ---- print_options.c, print_completion.c ---- */

@@ -17,7 +17,7 @@
 
 static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file", "dfs" };
 
-/* Reads the first line of the response body. */
+/* Reads the first line of the response body, which gives the reason. */
 static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
 {
     size_t length = 0, count;
@@ -29,8 +29,8 @@ static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
     reason[strcspn(reason, "\r\n")] = '\0';
 }
 
-/* Checks a service (request/health.c) and returns its problem, or NULL if it is healthy. path: URL
- * path of the check */
+/* Checks a service (request/health.c). Returns a description of its problem, or NULL if it is
+ * healthy. path: URL path of the check */
 static const char *ask(struct fetcher *fetcher, const struct running_service *service,
                        const char *path, char *problem, size_t problem_size)
 {
@@ -143,7 +143,7 @@ static void print_all(struct asking *asking, const struct command_line *line)
 
 int health_run(const struct command_line *line)
 {
-    /* The operator names the server, so any certificate is accepted. */
+    /* The options specify which server to check, so any certificate is accepted. */
     struct asking asking = {
         .fetcher = fetcher_new(&(struct fetcher_options){ .trusts_all = true }),
         .path = line->asks_live ? "/-/live" : "/-/ready",

@@ -16,16 +16,16 @@
 #include "net/net.h"
 #include "base/progress.h"
 
-#define VERSION      1
-#define ARENA_MAX    ((size_t)64 << 20)
-#define POLL_MS      100u
-/* An owner that died is replaced within this time. */
-#define PATIENCE_MS  60000u
+#define VERSION            1
+#define ARENA_MAX          ((size_t)64 << 20)
+#define POLL_MS            100u
+/* Time within which a dead owner is replaced. */
+#define REQUEST_TIMEOUT_MS 60000u
 /* The root's owner rereads the file `pins` every two seconds. */
-#define PINS_READ_MS 2700u
-#define RESPONSE_MAX ((size_t)1 << 20)
-/* Time for a cell to claim all its names. */
-#define RECLAIM_MS   600000u
+#define PINS_READ_MS       2700u
+#define RESPONSE_MAX       ((size_t)1 << 20)
+/* Timeout for a cell to claim all its names. */
+#define RECLAIM_MS         600000u
 
 const struct command_option cluster_move_options[] = {
     { "cancel", NULL, "cancel a move that is in progress" },
@@ -36,7 +36,7 @@ const struct command_option cluster_drain_options[] = {
     { NULL, NULL, NULL },
 };
 
-/* How this command reaches the owners of a cluster's cells. */
+/* State needed to send requests to the owners of the cells. */
 struct mover {
     const char *path;
     struct guid cluster;
@@ -109,7 +109,7 @@ static bool read_cell_number(const struct mover *m, const char *text, uint32_t *
     return true;
 }
 
-/* Determines the owner of a cell, and the amount of data in it. */
+/* Reads the owner of a cell and the amount of data in it. */
 static void look(struct mover *m, uint32_t cell)
 {
     char *name = cluster_owner_path(m->path, cell);
@@ -125,7 +125,8 @@ static void look(struct mover *m, uint32_t cell)
     free(name);
 }
 
-/* Returns the status, or 0 if the owner cannot be reached. */
+/* Sends a request to the owner of a cell. Returns the status, or 0 if the owner cannot be reached.
+ */
 static int ask(struct mover *m, uint32_t cell, const char *path, struct bytes body,
                struct arena *arena, struct bytes *ret_body)
 {
@@ -166,7 +167,7 @@ static int ask_about(struct mover *m, uint32_t cell, const char *path, struct mo
 /* ---- one move ---- */
 
 enum step {
-    STEP_WAIT,    /* for an owner, or for the end of an earlier move */
+    STEP_WAIT,    /* wait for an owner, or for the end of an earlier move */
     STEP_STARTED, /* poll */
     STEP_DONE,
     STEP_FAILED, /* *ret_problem */
@@ -232,7 +233,7 @@ static enum step poll(struct mover *m, const struct move *move, struct arena *ar
         return STEP_STARTED;
     case MOVE_DONE:
         return STEP_DONE;
-    case MOVE_UNKNOWN: /* its owner was restarted: begin again */
+    case MOVE_UNKNOWN: /* its owner was restarted, so start again */
         return STEP_WAIT;
     case MOVE_GONE:
     case MOVE_UNDONE:
@@ -241,8 +242,8 @@ static enum step poll(struct mover *m, const struct move *move, struct arena *ar
     return STEP_FAILED;
 }
 
-/* Moves it, restarting the move as often as necessary; gives up if the owners remain unreachable
- * for PATIENCE_MS. */
+/* Moves one name, restarting the move as often as necessary. Fails when the owners have been
+ * unreachable for REQUEST_TIMEOUT_MS. */
 static bool move_one(struct mover *m, const struct move *wanted)
 {
     uint64_t heard_ms = clock_monotonic_ms();
@@ -253,7 +254,7 @@ static bool move_one(struct mover *m, const struct move *wanted)
 
     progress_begin(&m->progress, "records", false);
     while ((step == STEP_WAIT || step == STEP_STARTED) &&
-           clock_monotonic_ms() - heard_ms < PATIENCE_MS) {
+           clock_monotonic_ms() - heard_ms < REQUEST_TIMEOUT_MS) {
         struct arena *arena = arena_new(ARENA_MAX);
         bool is_polled = step == STEP_STARTED;
 
@@ -337,7 +338,7 @@ int cluster_move_run(const struct command_call *call)
 
 /* ---- drain ---- */
 
-/* Returns the cell with the fewest bytes of those that have an owner and are not drained, or 0. */
+/* Returns the cell with the fewest bytes that has an owner and is not drained, or 0. */
 static uint32_t choose(struct mover *m)
 {
     for (unsigned i = 0; i < m->count; i++)
@@ -345,8 +346,8 @@ static uint32_t choose(struct mover *m)
     return route_least_used(&m->route, &m->pins);
 }
 
-/* Moves everything that the list names. Returns false if anything was left unmoved. *ret_count:
- * number of names in the list. */
+/* Moves all names in the list. Sets *ret_count to the number of names in it. Returns false if any
+ * of them could not be moved. */
 static bool move_names(struct mover *m, struct decoder *in, unsigned *ret_count)
 {
     bool is_done = true;
@@ -394,7 +395,7 @@ static bool drain(struct mover *m, uint32_t cell, unsigned *ret_moved)
     }
 }
 
-/* Marks the cell in the file `pins`. */
+/* Marks the cell in the file `pins` as drained or not. */
 static bool mark(struct mover *m, uint32_t cell, bool is_drained)
 {
     const char *problem = "";
@@ -435,7 +436,7 @@ int cluster_drain_run(const struct command_call *call)
 
 /* ---- reclaim ---- */
 
-/* Prints the names that another cell has. Returns false if there are any, or the response is
+/* Prints the names that another cell has. Returns false if there are any, or if the response is
  * malformed. */
 static bool print_conflicts(struct decoder *in, uint32_t cell)
 {

@@ -20,9 +20,9 @@ static size_t index_of(const struct option_row *row)
 
 /* ---- the command line ---- */
 
-/* First of the values that getopt_long() returns for rows. Each row has its own value:
- * getopt_long() would accept an ambiguous prefix if the options it matches had the same. row_of()
- * maps short options to rows as well. */
+/* First of the values that getopt_long() returns for rows. The values differ, because getopt_long()
+ * accepts an ambiguous prefix if all options that it matches have the same value. row_of() also
+ * maps short options to rows. */
 #define ROW_FIRST 256
 
 static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
@@ -30,7 +30,7 @@ static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
 {
     size_t n = 0;
 
-    shorts[n++] = ':'; /* report missing values separately */
+    shorts[n++] = ':'; /* makes getopt_long() report missing values separately */
     for (size_t i = 0; i < option_row_count; i++) {
         longs[i] =
             (struct option){ .name = option_rows[i].name,
@@ -78,7 +78,7 @@ static enum options_result refuse_name(const char *word, const char *kind, const
     return OPTIONS_WRONG;
 }
 
-/* Refuses an argument that is neither an option nor, in the place of a command, a command.
+/* Refuses an argument that is neither an option nor, if it is the first one, a command.
  *
  * program  the preceding argument: the program's name, or that of a command */
 static enum options_result refuse_word(const char *program, const char *word)
@@ -117,8 +117,8 @@ static enum options_result refuse_option(const char *program, const char *word)
     return OPTIONS_WRONG;
 }
 
-/* Refuses a repeated list. For other options the last value wins, as scripts expect; for a list
- * that would be ambiguous. */
+/* Refuses a repeated list. For other options the last value wins, as scripts expect, but a repeated
+ * list would be ambiguous. */
 static enum options_result refuse_repeated(const struct option_row *row)
 {
     fprintf(stderr, "lagra: --%s is given twice; separate its values with commas\n", row->name);
@@ -174,8 +174,8 @@ void option_variable(const struct option_row *row, char ret_name[OPTION_VARIABLE
     ret_name[n] = '\0';
 }
 
-/* Returns true if at most a fifth of the letters differ. Kubernetes sets LAGRA_PORT and others for
- * a service named lagra, so dissimilar names are ignored. */
+/* Returns true if at most a fifth of the letters differ. Less similar variables are ignored,
+ * because Kubernetes sets LAGRA_PORT and others for a service named lagra. */
 static bool is_nearly(struct bytes variable, struct bytes name)
 {
     return suggestion_distance(variable, name) <= (name.len - strlen(ENVIRONMENT_PREFIX)) / 5;
@@ -287,7 +287,7 @@ static enum options_result read_setting(struct option_settings *settings, const 
     setting = &settings->of[index_of(row)];
     if (setting->origin >= ORIGIN_FILE)
         return OPTIONS_RUN;
-    /* overwrites a space or the end of the line in our copy */
+    /* overwrites the space or newline that follows, in our copy of the file */
     ((char *)value.ptr)[value.len] = '\0';
     *setting = (struct option_setting){ .origin = ORIGIN_FILE, .value = value.ptr, .line = line };
     return OPTIONS_RUN;

@@ -29,25 +29,25 @@ struct option_settings {
     const char *file_text;                     /* contains values of the file; never freed */
 };
 
-/* Writes the option's environment variable, "LAGRA_BLOB_PORT", or "" if it is for the command line
- * only. */
+/* Writes the name of the option's environment variable, such as "LAGRA_BLOB_PORT", or "" if the
+ * option can be set only on the command line. */
 void option_variable(const struct option_row *row, char ret_name[OPTION_VARIABLE_MAX]);
 
-/* Reads all arguments after the first as options, and prints errors, or the help or version if
+/* Reads all arguments after the first as options. Prints errors, and the help or version if
  * requested. The arguments must outlive the settings. */
 enum options_result settings_read_words(struct option_settings *settings, int argc, char **argv);
-/* Reads the environment, then the file named there or on the command line, for options not set yet.
- * Prints errors. */
+/* Reads options that are not set yet from the environment, and then from the file named there or on
+ * the command line. Prints errors. */
 enum options_result settings_read_elsewhere(struct option_settings *settings);
-/* Sets the members of *options for all settings. */
+/* Copies all settings to the members of *options. */
 enum options_result settings_apply(const struct option_settings *settings, struct options *options);
-/* Writes where an option was set, for messages: "--blobPort", "LAGRA_BLOB_PORT" or
- * "lagra.conf:3: blobPort"; "" if it has its default. i: index of its row */
+/* Describes for messages where an option was set: "--blobPort", "LAGRA_BLOB_PORT" or "lagra.conf:3:
+ * blobPort"; "" if it has its default. i: index of its row */
 #define SETTING_DESCRIPTION_MAX 512u
 void setting_describe(const struct option_settings *settings, size_t i,
                       char named[SETTING_DESCRIPTION_MAX]);
-/* Returns true if an option of this service is set by `least` or a source that overrides it.
- * service: SERVICE_COUNT for options that apply to all services */
+/* Returns true if an option of this service is set by the source `least` or by one that overrides
+ * it. service: SERVICE_COUNT for options that apply to all services */
 bool settings_name_service(const struct option_settings *settings, size_t service,
                            enum option_origin least);
 /* Returns true if the option is set by any source. */

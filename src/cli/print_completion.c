@@ -1,4 +1,4 @@
-/* lagra options --bash, --zsh: completion of commands and options. See commands.h. */
+/* Prints the completion of commands and options for bash and zsh; see commands.h. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include "cli/command_rows.h"
 #include "server/option_rows.h"
 
-/* Returns true if row i is the first with its first word; such rows follow each other. */
+/* Returns true if row i is the first one with its first word. Rows with the same first word are
+ * adjacent. */
 static bool is_new(size_t i)
 {
     return i == 0 || !bytes_equal(command_first_word(&command_rows[i]),
@@ -46,7 +47,7 @@ static void print_second_words(size_t i)
     }
 }
 
-/* Completes values that are files or directories; others are not completed. */
+/* Prints the completion of an option's value. Only files and directories are completed. */
 static void print_bash_value(const char *name, const char *value)
 {
     printf("    --%s) ", name);

@@ -1,5 +1,5 @@
-/* lagra options: prints the tables of options and commands for the documentation and as a manual
- * page. See commands.h. */
+/* Prints the tables of options and commands for the documentation and as a manual page; see
+ * commands.h. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void print_markdown(void)
     print_markdown_commands();
 }
 
-/* Escapes text for a manual page: a typed hyphen is "\-", and no line starts with a dot. */
+/* Prints text escaped for a manual page: a hyphen becomes "\-", and no line starts with a dot. */
 static void print_roff(const char *text)
 {
     for (; *text; text++)

@@ -1,4 +1,4 @@
-/* Prints the value of each option and where it was set: see option_sources.h. */
+/* Prints the value of each option and where it was set; see option_sources.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define VALUE_MAX   32u
 #define PRINTED_MAX ((size_t)16 << 20)
 
-/* Returns an option's value as text. of_number: buffer for numbers */
+/* Returns an option's value as text. of_number: buffer for the text of numbers */
 static const char *value_text(const struct option_row *row, const struct option_setting *setting,
                               const struct options *options, char of_number[VALUE_MAX])
 {

@@ -79,8 +79,8 @@ static const char *letters_of(const char *letters)
     return strcmp(letters, RIGHTS_ANY) == 0 ? "any" : letters;
 }
 
-/* Prints permission letters. always: joined by '+' if all of them are required; create: printed in
- * parentheses, since they suffice only if the resource does not exist */
+/* Prints permission letters. all: joins `always` by '+', because all of these are required. create:
+ * letters printed in parentheses, because they suffice only if the resource does not exist */
 static void print_letters(const char *always, bool all, const char *create)
 {
     if (all)

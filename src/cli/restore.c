@@ -252,7 +252,7 @@ int restore_run(const struct command_call *call)
     return end_command(&r, done);
 }
 
-/* Restores all items of a kind, one by one, and prints those that fail. */
+/* Restores all resources of a kind, one by one, and reports those that fail. */
 static bool restore_kind(struct restorer *r, const struct kind *kind)
 {
     struct guid space = account_space(kind->service->name, r->account);

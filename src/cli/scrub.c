@@ -1,4 +1,4 @@
-/* Starts a scrub on a running server and follows its progress. The scrub continues if this process
+/* Starts a scrub on a running server and shows its progress. The scrub continues if this process
  * ends. */
 #include "cli/administer.h"
 
@@ -47,9 +47,9 @@ static void print_state(struct client_response *answer)
     client_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
 }
 
-/* Polls until pass number `ended` + 1 has ended. *ret_json: progress was printed as JSON, so the
- * result must be too
- * returns  false after printing why it cannot */
+/* Polls until pass number `ended` + 1 has ended. Sets *ret_json if progress was printed as JSON, in
+ * which case the result must be, too. Returns false
+ * after printing an error. */
 static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
                    struct client_response *ret_answer)
 {

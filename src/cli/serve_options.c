@@ -1,4 +1,4 @@
-/* Options of a server: see serve_options.h. */
+/* Reads and checks the options of a server; see serve_options.h. */
 #include "cli/serve_options.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static bool may_be_secure(const struct options *options)
            options->proxies.introducing.count > 0;
 }
 
-/* Refuses combinations that would fail only when clients connect. */
+/* Refuses combinations that would cause failures only when clients connect. */
 static enum options_result check_oauth(const struct options *options)
 {
     bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
@@ -37,7 +37,7 @@ static enum options_result check_oauth(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* Checks the range of a time, which is 0 if it was not given. */
+/* Checks the range of a time; 0 means that it was not given. */
 static enum options_result check_time(const char *option, unsigned ms, unsigned least_ms,
                                       unsigned most_ms, const char *says)
 {
@@ -65,7 +65,7 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* Checks the address that is published to other front ends. */
+/* Checks the address that other front ends connect to. */
 static enum options_result check_internal(const struct options *options)
 {
     static const uint8_t any_v6[ADDRESS_SIZE];
@@ -84,7 +84,7 @@ static enum options_result check_internal(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* Checks the host that is published to other front ends for SMB referrals. */
+/* Checks the host name that SMB referrals to this front end contain. */
 static bool check_referral_host(const char *host)
 {
     if (!host || (host[0] && owner_smb_is_valid(host)))
@@ -94,8 +94,8 @@ static bool check_referral_host(const char *host)
     return false;
 }
 
-/* Refuses options that conflict with --cluster: a front end must be able to terminate at any time,
- * and has no data directory until it owns a cell. */
+/* Refuses options that conflict with --cluster, because a front end may have to terminate at any
+ * time, and has no data directory until it owns a cell. */
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
@@ -120,8 +120,9 @@ static enum options_result check_cluster(const struct option_settings *settings,
     return OPTIONS_WRONG;
 }
 
-/* As `azurite`, serves files and the dfs endpoint only if asked to. Scripts that start several
- * Azurites assign three ports each, so a fourth would collide. decision: 320 */
+/* Under the name `azurite`, serves files and the dfs endpoint only if options request it. Scripts
+ * that start several Azurites reserve three ports for each, so a fourth one would collide.
+ * decision: 320 */
 static void omit_services(struct options *options, const struct option_settings *settings)
 {
     static const enum service_index more[] = { SERVICE_FILE, SERVICE_DFS };
@@ -130,8 +131,8 @@ static void omit_services(struct options *options, const struct option_settings 
         if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
             options->listen[SERVICE_QUEUE].wanted)
             options->listen[more[i]].wanted = settings_name_service(settings, more[i], ORIGIN_FILE);
-    /* Servers that are given the ports of the other services run next to each other.
-     * decision: 1206 */
+    /* Several servers may run on one machine with only the ports of the other services specified,
+     * so this port may be in use. decision: 1206 */
     options->listen[SERVICE_DFS].is_optional =
         !settings_name_service(settings, SERVICE_DFS, ORIGIN_FILE);
 }
@@ -146,7 +147,7 @@ enum options_result serve_options_read(int argc, char **argv, struct option_sett
     return result ? result : settings_apply(settings, options);
 }
 
-/* Checks the options of the management port. If none is given, the server starts even if
+/* Checks the options of the management port. If none of them is given, the server starts even if
  * the port is in use. decision: 923 */
 static enum options_result check_management(const struct option_settings *settings,
                                             struct options *options)
@@ -163,9 +164,8 @@ static enum options_result check_management(const struct option_settings *settin
     return OPTIONS_WRONG;
 }
 
-/* Uses systemd's credential "accounts" (LoadCredential=accounts:FILE) if no option names a file of
- * accounts.
- * man: systemd.exec(5) */
+/* Uses systemd's credential "accounts" (LoadCredential=accounts:FILE) unless an option specifies an
+ * accounts file. man: systemd.exec(5) */
 static void find_credential(struct options *options)
 {
     static char path[PATH_MAX];

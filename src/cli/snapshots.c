@@ -50,8 +50,8 @@ static struct bytes base_url(const struct command_call *call)
     return base;
 }
 
-/* Reads the token; ptr NULL if none is configured. Returns false after printing why it cannot be
- * read. */
+/* Reads the token; ptr NULL if none exists. Returns false after printing why it cannot be read.
+ */
 static bool read_token(struct asking *asking, struct bytes *ret_value)
 {
     const char *path = command_value(asking->call, "token-file");
@@ -83,7 +83,7 @@ static bool judge_answer(struct asking *asking, const struct fetch_client_answer
     return complain(asking, arena_printf(asking->arena, "status %d", answer->status));
 }
 
-/* Sends a request. Over TLS, the token is sent only after the certificate was verified. */
+/* Sends a request. Over TLS, sends the token only to a server whose certificate is valid. */
 static bool ask(struct asking *asking, const char *method, struct bytes path)
 {
     struct fetch_header header = { .name = BYTES("Authorization") };
@@ -124,8 +124,8 @@ static void print(const struct asking *asking)
                            columns, sizeof columns / sizeof columns[0]);
 }
 
-/* Runs a command. after: name in the path. Only the output of `list` is formatted for people; the
- * others print the response. */
+/* Runs a command. after: suffix of the path, after the name. Only `list` formats its output for
+ * people; the others print the response. */
 static int run(const struct command_call *call, const char *method, const char *after)
 {
     struct asking asking = { .call = call, .arena = arena_new(ARENA_MAX) };

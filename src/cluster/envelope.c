@@ -12,7 +12,9 @@
 #define WAS_FORWARDED  4u
 #define HAS_AUTHORITY  8u
 #define ANNOUNCES      16u
-#define ALL_FLAGS      31u
+#define TAKES_PIECES   32u
+#define ALL_FLAGS      63u
+#define FLAGS_BEFORE_6 31u
 
 #define VERSION_AT     4u
 #define SERVICE_AT     5u
@@ -42,7 +44,8 @@ size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX]
     to[FLAGS_AT] =
         (char)((said->client_is_known ? CLIENT_KNOWN : 0) | (said->is_tls ? CLIENT_TLS : 0) |
                (said->is_forwarded ? WAS_FORWARDED : 0) | (said->expects ? ANNOUNCES : 0) |
-               (said->authority.ptr ? HAS_AUTHORITY : 0));
+               (said->authority.ptr ? HAS_AUTHORITY : 0) |
+               (said->takes_pieces && envelope->version >= PROTOCOL_PIECES ? TAKES_PIECES : 0));
     to[HOPS_AT] = HOPS;
     be32_put(to + CELL_AT, envelope->cell);
     be64_put(to + INCARNATION_AT, envelope->incarnation);
@@ -83,6 +86,7 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     said->is_tls = flags & CLIENT_TLS;
     said->is_forwarded = flags & WAS_FORWARDED;
     said->expects = flags & ANNOUNCES;
+    said->takes_pieces = flags & TAKES_PIECES;
     said->placement = be64_get(from + PLACEMENT_AT);
     memcpy(said->request.b, from + REQUEST_AT, sizeof said->request.b);
     envelope->renewed_ns = be64_get(from + RENEWED_AT);
@@ -95,6 +99,8 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
         (flags != 0 || said->placement > 0 || !guid_is_zero(&said->request)))
         return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
+        return false;
+    if (envelope->version < PROTOCOL_PIECES && (flags & ~FLAGS_BEFORE_6) != 0)
         return false;
     return (flags & ~ALL_FLAGS) == 0 && from[HOPS_AT] == HOPS &&
            envelope->service < ENVELOPE_SERVICES && envelope->cell > 0 && envelope->incarnation > 0;

@@ -6,7 +6,8 @@
  *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File, 4 Data Lake; 5 for a front end's own request
  *          (peer.h), which has no flags
  *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded
- *          the request, 8 an authority follows, 16 the body is sent only after a 100 response
+ *          the request, 8 an authority follows, 16 the body is sent only after a 100 response; since
+ *          version 6: 32 a list of pieces is understood as the body of the response (piece_list.h)
  *   7   1  hops, always 1, because a forwarded request is never forwarded again
  *   8   4  cell; big-endian, like all numbers
  *   12  8  incarnation of the cell's intended owner

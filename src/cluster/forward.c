@@ -330,9 +330,11 @@ void forward_done(struct exchange *exchange)
     struct exchange_sent sent = exchange_sent(exchange);
     char to[ADDRESS_TEXT_MAX] = "";
     struct forward_logged logged;
+    bool is_direct;
 
     if (!f)
         return;
+    is_direct = forward_end_direct(f, sent.body_bytes);
     if (f->link)
         link_drop(f->link);
     f->link = NULL;
@@ -349,9 +351,12 @@ void forward_done(struct exchange *exchange)
         .waited_ns = f->waited_ns,
         .received = f->taken,
         .sent = sent.body_bytes,
+        .is_direct = is_direct,
     };
     forward_count_request(f->of->service, logged.cell, logged.result, logged.ns, logged.received,
-                          logged.sent);
+                          is_direct ? 0 : logged.sent);
+    if (is_direct)
+        forward_count_direct(f->of->service, logged.sent);
     if (f->of->log)
         f->of->log(&logged);
 }

@@ -47,6 +47,9 @@
  * has the container. */
 #define FORWARD_CELL        "x-lagra-cell"
 #define FORWARD_PLACEMENT   "x-lagra-placement"
+/* Header of a response whose body is a list of pieces: the length of the body that it stands for.
+ * Only if the envelope asked for it; never passed on to clients. */
+#define FORWARD_PIECES      "x-lagra-pieces"
 /* Size limits of bodies that are kept until there is a response. Entity group transactions have the
  * larger limit, because the root finds the name of their table only in the body. */
 #define FORWARD_KEPT_MAX    ((size_t)16 << 10)
@@ -65,6 +68,7 @@ struct forward_logged {
     const char *to;          /* address and port of the owner; "" if none was found */
     uint64_t ns, waited_ns;  /* in all; until it was sent */
     uint64_t received, sent; /* body bytes from the client and to the client */
+    bool is_direct;          /* this front end read the body from files */
 };
 
 /* Destination of a request. */
@@ -91,8 +95,9 @@ struct forwarding {
     struct route *route;
     struct net_key *key;
     unsigned service;
-    const char *name; /* service name; static */
-    bool is_json;     /* errors have the form of the Table service */
+    const char *name;      /* service name; static */
+    bool is_json;          /* errors have the form of the Table service */
+    struct direct *direct; /* reads bodies from the files of cells, or NULL */
     void (*log)(const struct forward_logged *logged);
 };
 

@@ -28,6 +28,12 @@ static const struct metric_family again = {
     "Requests that waited for an owner, or were retried, before anything was sent", METRIC_COUNTER
 };
 
+static const struct metric_family direct = {
+    "lagra_forwarded_direct_total",
+    "Requests whose body this front end read from the files of a cell, and reads that failed",
+    METRIC_COUNTER
+};
+
 static const struct metric_family by_cell = {
     "lagra_forwarded_cell_requests_total",
     "Requests that this front end forwarded to the owner of a cell", METRIC_COUNTER
@@ -54,9 +60,10 @@ static const char *const results[FORWARD_RESULTS] = { "responded", "busy", "lost
 
 static struct {
     metric_slot counters[FORWARD_COUNTERS];
+    metric_slot direct;
     metric_slot requests[FORWARD_SERVICES][FORWARD_RESULTS];
     metric_slot seconds[FORWARD_SERVICES];
-    metric_slot to[FORWARD_SERVICES], from[FORWARD_SERVICES];
+    metric_slot to[FORWARD_SERVICES], from[FORWARD_SERVICES], read[FORWARD_SERVICES];
     metric_slot received[FORWARD_SERVICES][2];
 } slots;
 
@@ -77,6 +84,7 @@ static void start_service(unsigned i, const char *service)
     slots.seconds[i] = of_service(&seconds, service, NULL, NULL);
     slots.to[i] = of_service(&bytes, service, "direction", "to_owner");
     slots.from[i] = of_service(&bytes, service, "direction", "from_owner");
+    slots.read[i] = of_service(&bytes, service, "direction", "from_files");
     slots.received[i][0] = of_service(&received, service, "result", "refused");
     slots.received[i][1] = of_service(&received, service, "result", "executed");
 }
@@ -88,6 +96,8 @@ void forward_metrics_start(const char *const services[FORWARD_SERVICES])
     slots.counters[FORWARD_LINK_FAILED] = metric_series(&links, "event=\"failed\"");
     slots.counters[FORWARD_RETRIED] = metric_series(&again, "reason=\"retried\"");
     slots.counters[FORWARD_WAITED] = metric_series(&again, "reason=\"no_owner\"");
+    slots.counters[FORWARD_DIRECT_FAILED] = metric_series(&direct, "result=\"failed\"");
+    slots.direct = metric_series(&direct, "result=\"read\"");
     for (unsigned i = 0; i < FORWARD_SERVICES; i++)
         start_service(i, services[i]);
 }
@@ -155,6 +165,12 @@ void forward_count_request(unsigned service, uint32_t cell, enum forward_result 
     metric_add(slots.to[service], (int64_t)to);
     metric_add(slots.from[service], (int64_t)from);
     metric_observe_ns(slots.seconds[service], ns);
+}
+
+void forward_count_direct(unsigned service, uint64_t bytes_read)
+{
+    metric_add(slots.direct, 1);
+    metric_add(slots.read[service], (int64_t)bytes_read);
 }
 
 void forward_count_received(unsigned service, bool is_executed)

@@ -12,6 +12,8 @@ enum forward_counter {
     FORWARD_LINK_FAILED, /* before it was up */
     FORWARD_RETRIED,     /* a request of which nothing had been sent */
     FORWARD_WAITED,      /* a request whose cell had no owner */
+    /* a direct read that failed: the owner was asked for the body, or the connection was cut */
+    FORWARD_DIRECT_FAILED,
     FORWARD_COUNTERS,
 };
 
@@ -33,6 +35,9 @@ void forward_count(enum forward_counter counter);
  * owner. */
 void forward_count_request(unsigned service, uint32_t cell, enum forward_result result, uint64_t ns,
                            uint64_t to, uint64_t from);
+/* Counts a request whose body this front end read from files, in addition to
+ * forward_count_request(). */
+void forward_count_direct(unsigned service, uint64_t bytes);
 /* A cell as this front end sees it. */
 struct cell_seen {
     bool is_owned;  /* by this process */

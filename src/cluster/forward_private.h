@@ -2,6 +2,7 @@
 #ifndef LAGRA_CLUSTER_FORWARD_PRIVATE_H
 #define LAGRA_CLUSTER_FORWARD_PRIVATE_H
 
+#include "cluster/direct.h"
 #include "cluster/forward.h"
 #include "cluster/link.h"
 #include "http/response_head.h"
@@ -49,6 +50,15 @@ struct forward {
     bool has_continue, has_response;
     bool is_busy;  /* this front end responds with 503 itself */
     uint64_t left; /* remaining bytes of its body */
+    /* A body that this front end reads from files. */
+    bool asks_pieces; /* the envelope asks for a list */
+    bool is_refused;  /* a direct read has failed; the owner sends the body */
+    char *list;       /* the list; `listed` bytes of it have arrived */
+    size_t listed;
+    struct direct_read *direct;
+    struct waiter direct_waiter;
+    uint64_t direct_length;
+    uint64_t passed_on, reported_ms; /* bytes read for the client; time of the last receipt */
 };
 
 /* Additional value of enum http_step: try again. */
@@ -121,6 +131,24 @@ enum http_step forward_send(struct forward *f, struct bytes run, size_t *ret_tak
 /* Sends the rest of header and framing. Returns HTTP_WANT_BODY when all is sent, HTTP_WAIT, or
  * AGAIN after a failure. */
 enum http_step forward_flush(struct forward *f);
+
+/* Receives 1..max bytes of the response's body (forward_link.c). Returns them, 0 if none are there yet, or
+ * BODY_FAILED. */
+long forward_receive_body(struct forward *f, char *to, size_t max);
+/* Returns the link for reuse, or closes it if it cannot be reused. */
+void forward_finish_link(struct forward *f);
+/* Forgets the response, so that the request can be sent again. */
+void forward_forget_response(struct forward *f);
+
+/* Returns true if the owner is asked for a list of pieces (forward_direct.c). */
+bool forward_may_read(const struct forward *f, const struct owner_target *target);
+/* Returns true if the response is a list of pieces. */
+bool forward_is_list(const struct forward *f);
+/* Receives the list and starts to read. Returns HTTP_RESPOND once the first bytes were read and the
+ * response is complete; HTTP_WAIT; AGAIN if the request must be sent again, for the body itself. */
+enum http_step forward_read_list(struct forward *f);
+/* Ends the read, if there is one, and sends the last receipt. Returns true if there was one. */
+bool forward_end_direct(struct forward *f, uint64_t passed_on);
 
 /* ---- forward_response.c ---- */
 

@@ -2,6 +2,7 @@
 #include "cluster/forward_private.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -27,19 +28,6 @@ enum http_step forward_refuse(struct forward *f)
     return refusal_busy(exchange, f->of->is_json);
 }
 
-/* Returns the link for reuse, or closes it if it cannot be reused. */
-static void finish_link(struct forward *f)
-{
-    struct link *link = f->link;
-
-    f->link = NULL;
-    if (f->is_complete && !f->head.closes && !f->is_broken &&
-        input_bytes(&link->net.input).len == 0)
-        link_give(link);
-    else
-        link_drop(link);
-}
-
 bool forward_may_move(const struct forward *f)
 {
     return f->head.status == FORWARD_NOT_OWNER && f->moves < FORWARD_MOVES_MAX &&
@@ -55,7 +43,7 @@ static enum http_step after_refusal(struct forward *f)
     if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
         route_refused(f->of->route, f->target.cell, f->target.incarnation);
     if (f->link)
-        finish_link(f);
+        forward_finish_link(f);
     is_moved = forward_learn(f->to, &f->exchange->response);
     if (!may_move)
         return forward_refuse(f);
@@ -64,38 +52,12 @@ static enum http_step after_refusal(struct forward *f)
         f->avoided.incarnation = 0;
         f->rests = f->to->placement == 0 && f->moves > 1;
     }
-    response_init(&f->exchange->response, f->exchange->arena);
-    f->has_response = f->has_continue = f->is_sent = f->is_complete = f->is_broken = false;
+    forward_forget_response(f);
     f->after_ns = is_moved ? 0 : clock_boot_ns();
     return AGAIN;
 }
 
 /* ---- body ---- */
-
-/* Smallest remaining space worth another receive; otherwise the next block continues. */
-#define LEAST_BYTES ((size_t)32 * 1024)
-
-static long receive_body(struct forward *f, char *to, size_t max)
-{
-    struct connection *connection = &f->link->net;
-    struct bytes there = input_bytes(&connection->input);
-    size_t size = there.len < max ? there.len : max;
-
-    if (size > 0) {
-        memcpy(to, there.ptr, size);
-        input_use(&connection->input, size);
-    }
-    while ((size == 0 || max - size > LEAST_BYTES) && connection->readable) {
-        ssize_t n = transport_receive(connection, to + size, max - size);
-
-        if (n == TRANSPORT_WAITS)
-            break;
-        if (n <= 0)
-            return size > 0 ? (long)size : BODY_FAILED;
-        size += (size_t)n;
-    }
-    return (long)size;
-}
 
 static long read_body(struct body_source *source, uint64_t at, char *to, size_t max)
 {
@@ -107,11 +69,11 @@ static long read_body(struct body_source *source, uint64_t at, char *to, size_t 
     begin_call(f);
     if (!f->link)
         return BODY_FAILED;
-    n = receive_body(f, to, max < f->left ? max : (size_t)f->left);
+    n = forward_receive_body(f, to, max < f->left ? max : (size_t)f->left);
     if (n > 0) {
         f->left -= (uint64_t)n;
         if (f->left == 0)
-            finish_link(f);
+            forward_finish_link(f);
     } else if (n == 0) {
         (void)pause_exchange(f);
         return BODY_WAIT;
@@ -120,6 +82,18 @@ static long read_body(struct body_source *source, uint64_t at, char *to, size_t 
 }
 
 /* ---- head ---- */
+
+/* Ends a request whose owner sent a list of pieces that was not asked for. The request is not sent
+ * again, because its body may have been used. */
+static enum http_step cut_off(struct forward *f)
+{
+    log_line(LOG_ERROR, "the owner of cell %" PRIu32 " sent a list of pieces without being asked",
+             f->target.cell);
+    if (f->link)
+        link_drop(f->link);
+    f->link = NULL;
+    return HTTP_CUT;
+}
 
 enum http_step forward_respond(struct forward *f)
 {
@@ -130,6 +104,8 @@ enum http_step forward_respond(struct forward *f)
         return HTTP_RESPOND;
     if (f->head.status == FORWARD_NOT_OWNER)
         return after_refusal(f);
+    if (forward_is_list(f))
+        return f->asks_pieces ? forward_read_list(f) : cut_off(f);
     if (response->status < 400)
         exchange_authenticate(f->exchange);
     (void)exchange_charge(f->exchange, NULL);
@@ -141,7 +117,7 @@ enum http_step forward_respond(struct forward *f)
     }
     f->left = is_head ? 0 : f->head.length;
     if (f->left == 0 && f->link)
-        finish_link(f);
+        forward_finish_link(f);
     return HTTP_RESPOND;
 }
 

@@ -43,6 +43,8 @@ bool forward_prepare(struct forward *f)
     char written[INTRODUCTION_MAX], *all;
     size_t size;
 
+    f->asks_pieces = forward_may_read(f, &f->target);
+    envelope.said.takes_pieces = f->asks_pieces;
     envelope.said.client_is_known =
         address_read(request->peer, envelope.said.client, &envelope.said.port);
     if (!find_authority(request, &envelope.said.authority))

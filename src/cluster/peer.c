@@ -327,7 +327,7 @@ static bool receive(struct peer_call *call, struct peer_response *ret_response)
 
 static uint64_t patience_ns(const struct peer_request *request)
 {
-    return (request->patience_ms ? request->patience_ms : PEER_PATIENCE_MS) * NS_PER_MS;
+    return (request->timeout_ms ? request->timeout_ms : PEER_PATIENCE_MS) * NS_PER_MS;
 }
 
 struct peer_call *peer_begin(struct peers *peers, const struct peer_request *request,

@@ -9,7 +9,7 @@
  *   peer_end()    waits for the response; retries the request while that is safe
  *
  * Requests to several cells are all sent before the first response is awaited, so their owners work
- * at the same time. All functions may block for the request's timeout (patience_ms), and are never
+ * at the same time. All functions may block for the request's timeout (timeout_ms), and are never
  * called on a worker. The caller must check the contents of a response like data from outside. */
 #ifndef LAGRA_CLUSTER_PEER_H
 #define LAGRA_CLUSTER_PEER_H
@@ -48,7 +48,7 @@ struct peer_request {
     const char *path;     /* "/-/list" */
     struct bytes body;    /* valid until peer_end() */
     size_t response_max;  /* maximum size of the response's body; at most PEER_BODY_MAX */
-    unsigned patience_ms; /* from peer_begin() to the end of the response; 0: PEER_PATIENCE_MS */
+    unsigned timeout_ms;  /* from peer_begin() to the end of the response; 0: PEER_PATIENCE_MS */
     unsigned response_ms; /* additional time once the entire request was sent */
     bool is_repeatable;   /* executing it twice has the same effect as executing it once */
 };

@@ -7,10 +7,11 @@
 #define LAGRA_CLUSTER_PROTOCOL_H
 
 /* Versions that this program understands. Version 5 added the renewal to requests of a front end
- * itself. To change the protocol, raise PROTOCOL_NEWEST, and continue to write and read all
+ * itself; version 6 lists of pieces as bodies of responses (piece_list.h). To change the protocol, raise PROTOCOL_NEWEST, and continue to write and read all
  * versions from PROTOCOL_OLDEST. */
 #define PROTOCOL_OLDEST 5u
-#define PROTOCOL_NEWEST 5u
+#define PROTOCOL_NEWEST 6u
+#define PROTOCOL_PIECES 6u
 /* Owners whose records do not contain versions understand only this one. */
 #define PROTOCOL_UNSAID 4u
 #define PROTOCOL_MAX    255u

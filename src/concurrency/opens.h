@@ -36,7 +36,7 @@
 
 /* An SMB open. */
 struct file_open {
-    uint8_t access;   /* ACCESS_*; 0: not part of sharing checks */
+    uint8_t access;   /* ACCESS_*; 0 means not part of sharing checks */
     uint8_t share;    /* ACCESS_* that others may have */
     uint8_t meets;    /* MEETS_* */
     uint16_t caching; /* index into file_opens.cachings, or NO_CACHING */

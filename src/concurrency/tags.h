@@ -22,11 +22,11 @@ struct tags {
 /* Returns true if tag names and values may contain the character. */
 bool tags_may_have(char c);
 /* Adds a tag from a request, without copying it.
- * returns  OK
+ * Returns  OK
  *          E_EmptyTagName
  *          E_TagsTooLarge       more than TAGS_MAX, or longer than the limits
  *          E_InvalidTag         a character that is neither a letter, a digit nor in " +-./:=_"
- *          E_DuplicateTagNames */
+ *          E_DuplicateTagNames. */
 enum error tags_add(struct tags *tags, struct bytes name, struct bytes value);
 /* Parses tags in a header: "name=value&name=value", percent-encoded, '+' for a space. Returns OK,
  * E_InvalidTag (malformed), or an error of tags_add(). rest: Put-Blob "x-ms-tags" */

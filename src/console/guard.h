@@ -14,7 +14,7 @@ bool guard_is_for_data(const struct request *request);
 void guard_answer(struct response *response);
 void guard_relayed(struct response *response);
 
-/* Returns the console's cookie for this port; ptr NULL if there is none. */
+/* Returns the console's cookie for this port; ptr NULL if none exists. */
 struct bytes guard_cookie(struct arena *arena, const struct request *request);
 /* Returns the name of the cookie, in the arena. It contains the port, because all ports of a host
  * share cookies. */

@@ -1,12 +1,12 @@
-/* Internal to content/: backlog records, which name data that a change leaves for
- * content_collect() to delete; and sets of runs.
+/* Internal to content/: backlog records, which identify data that content_collect() will delete;
+ * and sets of runs.
  *
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
  *            then for
- *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose
- *                             keys start with the prefix and are not before `from`. with_runs:
- *                             their values are blocks, whose runs must also be deleted
+ *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records with this
+ *                             key prefix, from the key `from` on. with_runs: their values are
+ *                             blocks, whose runs must also be deleted
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
@@ -16,10 +16,10 @@
  *
  * When the format changes, increment the version and keep the old reader.
  *
- * Backlog invariants, cited as "backlog invariant N":
- *  (1) Nothing else refers to the data named by a backlog record, so it may be deleted at any time,
+ * Backlog invariants, cited as "backlog invariant N": (1) Nothing else refers to the data named by
+ * a backlog record, so it may be deleted at any time,
  *      in any order, and twice.
- *  (2) A record has at most BACKLOG_RUNS_MAX runs. */
+ * (2) A record has at most BACKLOG_RUNS_MAX runs. */
 #ifndef LAGRA_CONTENT_BACKLOG_H
 #define LAGRA_CONTENT_BACKLOG_H
 
@@ -70,25 +70,26 @@ struct backlog {
     struct bytes prefix, from;
 };
 bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
-/* Write the rest of a step's work in place of the record it worked on: a BACKLOG_RECORDS,
- * BACKLOG_GENERATION or BACKLOG_HOLE with `from` advanced, or a BACKLOG_RUNS with fewer runs. */
+/* Replace the backlog record that a step has processed in part by one for the remaining work: a
+ * BACKLOG_RECORDS, BACKLOG_GENERATION or BACKLOG_HOLE with a later `from`, or a BACKLOG_RUNS with
+ * fewer runs. */
 void backlog_put_records(struct changes *changes, const struct backlog *backlog);
 void backlog_put_runs(struct changes *changes, const struct backlog *backlog, const uint64_t *runs,
                       size_t count);
 
 /* ---- deleting ---- */
 
-/* Remaining budget of a step of content_collect(). A step starts no work once the budget is spent,
- * and works in small pieces: one unit, one run, one record. Its list of changes therefore remains
- * far below any arena's limit, regardless of what clients wrote. */
+/* Remaining budget of a step of content_collect(). A step processes one unit, run or record at a
+ * time, and stops when the budget is spent. Its list of changes therefore remains far below any
+ * arena's limit, regardless of what clients wrote. */
 struct budget {
     size_t records;                /* number of records that may still be deleted */
     const struct changes *changes; /* changes of the step */
     size_t held;                   /* bytes in the arena when the step started */
 };
 
-/* Size of a step's changes at which it starts no more work. A unit or a record adds less than 2
- * MiB, the commit about as much again. decision: 245 */
+/* Size of its changes at which a step stops. A unit or a record adds less than 2 MiB, and the
+ * commit needs about as much again. decision: 245 */
 #define STEP_HELD_BYTES ((size_t)4 << 20)
 
 static inline void budget_spend(struct budget *budget, size_t records)
@@ -106,8 +107,8 @@ static inline bool budget_is_spent(const struct budget *budget)
 
 enum damage_rule {
     DAMAGE_STOPS, /* fail with STORE_CORRUPT at a corrupt segment */
-    /* treat a corrupt segment as empty; runs to which only this segment refers are never freed */
-    DAMAGE_IS_PASSED,
+    /* treat a corrupt segment as empty; runs that only this segment refers to are never freed */
+    DAMAGE_IS_SKIPPED,
 };
 /* Reads the runs of the segments of content that end after `offset`. */
 enum store_result run_set_of_content(struct read_view *before, struct arena *arena, uint64_t id,
@@ -123,9 +124,9 @@ void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* Adds the content to its blob's chain, because its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes the segments and the chain membership of content without holders, and leaves the runs to
- * which no neighbour refers for later deletion. At most once per list of changes, because it reads
- * the neighbours from the state before the changes. */
+/* Deletes the segments of content without holders and removes it from its chain. Adds the runs that
+ * no neighbour refers to to the backlog. Must be called at most once per list of changes, because
+ * it reads the neighbours from the state before the changes. */
 enum store_result chain_leave(struct read_view *before, struct changes *changes,
                               struct arena *arena, uint64_t id);
 

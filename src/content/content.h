@@ -1,10 +1,10 @@
-/* The bytes of a blob, stored in records and pieces of its partition.
+/* Content: the bytes of a blob or file, stored in records and pieces of its partition.
  *
  * Content is immutable once committed. Its id is unique in its partition (the ticks of the change
  * that created it). Its map is a sequence of segments in the order of the bytes, each an INNER
- * record of bounded size (segment.h describes the format). The key of a segment contains its END
- * offset, so the segment with offset x is the first record after x, and the last one can be read
- * without a scan.
+ * record of bounded size (segment.h describes the format). The key of a segment contains its end
+ * offset, so the segment that contains offset x is the first record after x, and the last one can
+ * be read without a scan.
  *
  * The bytes of a block are stored once, as a run: segments of pieces with their own id. A map
  * refers to a run by id, so the cost of a block list depends on the number of its blocks, not on
@@ -15,19 +15,19 @@
  * contains their number (content_holders.c). Different contents of one blob may also share runs
  * (content_run.c).
  *
- * Small amounts of unreferenced data are deleted in the same commit. Larger amounts are recorded
- * in the partition, and content_collect() deletes them in steps of bounded size
- * (content_collect.c).
+ * Small amounts of unreferenced data are deleted in the commit that removes the last reference.
+ * Larger amounts are recorded in the partition and deleted later by content_collect() in steps of
+ * bounded size (content_collect.c).
  *
  * This module owns the INNER record keys of a blob's partition that start with c, k, K, n, q and r.
- * A body may have STORE_INLINE_BYTES inline. A record contains at most that much of one body, and
- * at most 48 KiB besides. The size of a commit grows with the inline bytes, and by about 100 bytes
- * and the id for each listed block.
+ * A body may have up to STORE_INLINE_BYTES inline. A record contains at most that much of one body,
+ * plus at most 48 KiB. The size of a commit is that of the inline bytes, plus about 100 bytes and
+ * the id of each listed block.
  *
- * All functions except those of the reader run inside decide functions: they read a snapshot, add
- * to changes, and never wait for a write. Corrupt data, including an incomplete map, is logged here
- * and returned as STORE_CORRUPT; STORE_NOT_FOUND is returned only where documented below. Every
- * function that reads may return STORE_WAIT, like the store. Thread-safe. */
+ * All functions except those of the reader run in decide functions: they read from a snapshot, add
+ * to a list of changes, and never wait for a write. Corrupt data, including an incomplete map, is
+ * logged here and returned as STORE_CORRUPT; STORE_NOT_FOUND is returned only where documented
+ * below. Every function that reads may return STORE_WAIT, like the store. Thread-safe. */
 #ifndef LAGRA_CONTENT_CONTENT_H
 #define LAGRA_CONTENT_CONTENT_H
 
@@ -53,10 +53,10 @@ struct content {
     uint64_t id;
     uint64_t length;
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
-    /* Hints that save a read; false is always correct. */
+    /* Hints that save a read; false is always safe. */
     bool is_alone;       /* has only one holder */
     bool without_pieces; /* created by Put Blob with inline bytes */
-    /* The following are exact. */
+    /* The following fields are exact, not hints. */
     bool has_runs;    /* its map refers to runs, or content_expect_runs() was called */
     bool in_chain;    /* other content may refer to the same runs */
     bool is_appended; /* created by content_append() */
@@ -64,19 +64,19 @@ struct content {
     /* Used only for sparse content, otherwise 0. */
     enum content_form form;
     bool has_units, has_holes; /* unit records and hole records may exist (sparse.h) */
-    /* no page records exist; false is always correct but costs a read */
+    /* no page records exist; false is always safe but costs a read */
     bool without_pages;
     uint32_t epoch;     /* current generation */
-    uint32_t kept;      /* 1 + the newest retained older generation; 0 if there is none */
+    uint32_t kept;      /* 1 + the newest retained older generation; 0 if none exists */
     uint64_t stamp;     /* stamp of the last change */
     uint64_t sealed_at; /* stamp of the newest older generation; 0 if there never was one */
 };
 
-/* Limits higher than those of any operation, but small enough to add lengths. */
+/* Limits above those of any operation, but small enough that adding lengths cannot overflow. */
 #define CONTENT_EPOCHS_MAX (UINT32_MAX - 1) /* maximum generations of sparse content */
 #define CONTENT_LENGTH_MAX ((uint64_t)INT64_MAX / 2)
-/* Returns true if the fields are consistent. Used for decoded records; all functions here may
- * assert it. */
+/* Returns true if the fields are consistent. Callers check decoded records with it; all functions
+ * here may assert it. */
 bool content_is_valid(const struct content *content);
 
 /* The body of a request, in memory or staged as pieces. */
@@ -109,12 +109,12 @@ struct content_block {
  * a new id for a run in this partition (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
-/* Deletes a block's run to which no content refers. run: 0 if the block has none */
+/* Deletes the run of a block that is not part of any content. run: 0 if the block has none */
 enum store_result content_run_delete(struct read_view *before, struct changes *changes,
                                      uint64_t run);
 
-/* Deletes the runs of `blocks` to which no block in `named` refers. If there are many, leaves them
- * to content_collect(). id: unique in the partition among calls of this function */
+/* Deletes the runs of `blocks` that no block in `named` refers to. If there are many, adds them to
+ * the backlog for content_collect(). id: unique in the partition among calls of this function */
 enum store_result content_delete_unnamed(struct read_view *before, struct changes *changes,
                                          struct arena *arena, uint64_t id,
                                          const struct content_block *blocks, size_t count,
@@ -125,32 +125,31 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* Prepares content for content_ref() if runs may be appended to it later: the last holder deletes
- * them, although it may have been created before them. */
+/* Prepares content to which runs may be appended later for content_ref(), so that its last holder
+ * deletes these runs even if it was created before them. */
 void content_expect_runs(struct content *content);
 /* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards, no holder's record may have
  * is_alone set. May be called at most once per content in a list of changes, like
  * content_unref(). */
 enum store_result content_ref(struct read_view *before, struct changes *changes,
                               struct arena *arena, struct content *content, uint32_t holders);
-/* Removes `holders` (1 or more) holders. If none remains, deletes the map, the pieces and the runs
- * to which no other content refers. May be called at most once per content in a list of changes,
- * because it reads the count from the state before the changes (Delete Blob removes the holders for
- * a base blob and its snapshots together). *ret_more: set to true if content_collect() has work
- * left, else unchanged */
+/* Removes `holders` (1 or more) holders. If none remains, deletes the map, the pieces, and the runs
+ * that no other content refers to. May be called at most once per content in a list of changes,
+ * because it reads the count from the state before the changes (Delete Blob removes the holders of
+ * a base blob and its snapshots in one call). Sets *ret_more to true if content_collect() has work
+ * left, and otherwise leaves it unchanged */
 enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
                                 uint32_t holders, bool *ret_more);
-/* Removes a holder of `old`, which is replaced by `content`, created in the same changes from
- * `blocks`. Retains the runs of the blocks. Updates *content. */
+/* Removes the holder of `old` that now has `content`, which was created in the same changes from
+ * `blocks`. Retains the runs of these blocks. Updates *content. */
 enum store_result content_replace(struct read_view *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
 
-/* Replaces *old by `content`, created in the same changes from `blocks`, for one holder of *old,
- * while *old gets another holder, so that no count changes. Updates both, which the caller must
- * then write. Reads no records. */
+/* Like content_replace(), but *old gets another holder in place of the one that now has `content`,
+ * so that no count changes. Updates both, and the caller must then write both. Reads no records. */
 void content_share(struct changes *changes, struct arena *arena, struct content *old,
                    struct content *content, const struct content_block *blocks, size_t count);
 
@@ -158,25 +157,26 @@ void content_share(struct changes *changes, struct arena *arena, struct content 
  * id for the content if it has none yet. Snapshots (content_ref()) keep their length. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
-/* Appends the bytes of blocks, whose runs become the content's. They are not blocks of the
- * content. */
+/* Appends the bytes of blocks, whose runs then belong to the content. They do not become committed
+ * blocks of the content. */
 void content_append_blocks(struct changes *changes, uint64_t id, struct content *content,
                            const struct content_block *blocks, size_t count);
-/* Deletes appended bytes after `length`, the greatest length of the remaining holders. Only for
- * content whose newest holder was removed. id: unique in the partition among calls of this function
- * and of content_delete_unnamed(). */
+/* Deletes appended bytes after `length`, the greatest length of the remaining holders. May be
+ * called only for content whose newest holder was removed. id: unique in the partition among calls
+ * of this function and of content_delete_unnamed(). */
 enum store_result content_delete_tail(struct read_view *before, struct changes *changes,
                                       struct arena *arena, uint64_t id,
                                       const struct content *content, uint64_t length,
                                       bool *ret_more);
 
-/* Deletes about `records` records of data left by earlier changes of the partition. May be called
- * any number of times, interleaved with other changes. *ret_more: set if there is more to delete */
+/* Deletes up to about `records` records of data in the partition's backlog. May be called any
+ * number of times, interleaved with other changes. Sets *ret_more if more is left to delete */
 enum store_result content_collect(struct read_view *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
-/* Leaves INNER records whose keys start with `prefix` to content_collect(). No more such records
- * may be written. Each contains a block encoded by content_block_encode(). id: unique in the
- * partition among calls of this function. with_runs: their runs and pieces are deleted as well */
+/* Adds the INNER records whose keys start with `prefix` to the backlog for content_collect(). No
+ * such records may be written afterwards. Each contains a block encoded by content_block_encode().
+ * id: unique in the partition among calls of this function. with_runs: their runs and pieces are
+ * deleted as well */
 void content_leave_blocks(struct changes *changes, uint64_t id, struct bytes prefix,
                           bool with_runs);
 
@@ -198,15 +198,15 @@ enum store_result content_block_pieces(struct read_view *before, struct arena *a
 /* ---- sparse content: page blobs, files ---- */
 
 /* Sparse content maps offsets up to its length to bytes; ranges that were never written, or were
- * cleared, are holes, which read as zeros. A snapshot of it is a generation. A snapshot costs one
- * record, regardless of the content's size, and each later change costs only the space of the data
- * it overwrites. The cost of a change depends on the size of the change, never on the size of the
- * content (see sparse.h for numbers).
+ * cleared, are holes, which read as zeros. A snapshot of sparse content is a generation. It costs
+ * one record, regardless of the content's size, plus the space of data that is overwritten later.
+ * The cost of a change depends on its own size, never on that of the content (sparse.h has
+ * figures).
  *
- * stamp: ticks of the change; increases with each change of the content, and the first may equal
- * the id. After an error, *content is unchanged. */
+ * stamp: ticks of the change, which increase with each change of the content; the first stamp may
+ * equal the id. After an error, *content is unchanged. */
 
-/* Creates content that is a hole of this length, without records. */
+/* Creates content that consists of one hole of this length and has no records. */
 struct content content_sparse(uint64_t id, uint64_t length);
 /* Writes bytes at any offset; extends the content if they end beyond its length. */
 enum store_result content_write(struct read_view *before, struct changes *changes,
@@ -214,7 +214,7 @@ enum store_result content_write(struct read_view *before, struct changes *change
                                 uint64_t offset, const struct body *body);
 struct content_range {
     uint64_t start, end;
-    bool is_hole; /* in a difference: had bytes before, and has none now */
+    bool is_hole; /* in a difference: had bytes before, but has none now */
 };
 /* Writes many ranges within the content in one change: the bytes of the body, one range after
  * another, and holes. Ranges must be sorted and must not overlap. The list of changes must contain
@@ -223,15 +223,15 @@ enum store_result content_write_ranges(struct read_view *before, struct changes 
                                        struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
-/* Makes a range within the content a hole. A large hole takes effect at once, but its records are
- * left to content_collect(). Only a few large holes may be pending; if there are more, returns
+/* Turns a range within the content into a hole. A large hole takes effect at once, but its records
+ * are deleted later by content_collect(). If too many large holes are pending, returns
  * STORE_SHORTAGE, and the caller retries later. */
 enum store_result content_clear(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
-/* Zeroes a range within the content. Complete units of `unit` bytes, and an incomplete unit at the
- * end of the content, become a hole; zeros are written to the rest. Otherwise like content_clear().
- * unit: a divisor of 4,096 */
+/* Fills a range within the content with zeros. Complete units of `unit` bytes, and an incomplete
+ * unit at the end of the content, become a hole; zeros are written to the rest. Otherwise like
+ * content_clear(). unit: a divisor of 4,096 */
 enum store_result content_zero(struct read_view *before, struct changes *changes,
                                struct arena *arena, struct content *content, uint64_t stamp,
                                uint64_t offset, uint64_t length, uint32_t unit, bool *ret_more);
@@ -239,9 +239,9 @@ enum store_result content_zero(struct read_view *before, struct changes *changes
 enum store_result content_resize(struct read_view *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,
                                  uint64_t length, bool *ret_more);
-/* Creates a snapshot: the returned content remains readable while *content changes. */
+/* Creates a snapshot: returns content that remains readable when *content is changed. */
 struct content content_snapshot(struct changes *changes, struct content *content);
-/* Deletes a snapshot. newest: the content that the snapshot is of, which is updated; NULL if it
+/* Deletes a snapshot. newest: the content of which it is a snapshot, which is updated; NULL if it
  * was deleted */
 enum store_result content_snapshot_delete(struct read_view *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
@@ -291,31 +291,30 @@ void content_reader_skip_decryption(struct content_reader *reader);
  * error response instead of a dropped connection. Called only before the first read, for a range
  * that is not empty.
  *
- * ret_file     NULL if the caller will read the range
- * ret_in_file  true if the entire range, of moderate length, is contiguous in one file and was
- *               checked; it can be sent from *ret_file, whose descriptor belongs to the reader.
- *               false: it must be read
- * returns      STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
+ * ret_file     NULL if the caller will read the range ret_in_file  true if the entire range, up to
+ * FILE_RANGE_MAX, is contiguous in one file and was verified; it can then be sent from *ret_file,
+ * whose descriptor belongs to the reader. false: it must be read returns      STORE_OK, STORE_WAIT
+ * (call again when woken), STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
                                        struct piece_file *ret_file, bool *ret_in_file);
-/* Checks whether `length` bytes from `offset` of the file range set by content_reader_begin() can
- * be sent now; verifies data again that has left memory in between. Returns STORE_OK, STORE_WAIT
- * (call again when woken), STORE_CORRUPT, STORE_IO. */
+/* Checks whether `length` bytes at `offset` of the file range from content_reader_begin() can be
+ * sent now. Verifies data again if it has been evicted from memory in between. Returns STORE_OK,
+ * STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_check(const struct content_reader *reader, uint64_t offset,
                                        uint64_t length, struct waiter *waiter);
 /* Reads the next 1..max bytes in order; 0 only at the end of the range.
  *
- * waiter   NULL: the call waits for the disk
+ * waiter   NULL means the call waits for the disk
  * returns  STORE_OK, STORE_CORRUPT, STORE_IO
  *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count);
-/* Called after content_reader_begin() or content_reader_read() returned STORE_WAIT. Returns true
- * if a part of the map was not in memory; no waiter was armed then, and the caller uses
- * content_reader_load(). */
+/* Called after content_reader_begin() or content_reader_read() has returned STORE_WAIT. Returns
+ * true if the reason was that a part of the map is not in memory. Then no waiter is armed, and the
+ * caller must call content_reader_load(). */
 bool content_reader_lacks_map(const struct content_reader *reader);
-/* Loads that part and reads ahead, so that reading large content does not wait for each part;
- * waits for the disk. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
+/* Loads the missing part of the map and reads ahead, so that reading large content does not wait
+ * for each part. Waits for the disk. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_load(struct content_reader *reader);
 /* Continues with another range of the content, which must not start before the last byte read.
  * Must not be called after content_reader_begin(). */
@@ -325,6 +324,18 @@ void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
                                         const struct content *older, uint64_t start, uint64_t end,
                                         size_t max, struct content_ranges *ret_ranges);
+/* Describes the next part of the range, whose bytes are not read. */
+struct content_part {
+    uint64_t length;
+    const struct piece *piece; /* valid until the reader is used again; NULL for memory or a hole */
+    uint32_t offset;           /* of its first byte in the piece */
+    const char *bytes;         /* valid likewise; NULL for a hole, which reads as zeros */
+};
+/* Describes the next part of at least one byte and moves past it. Returns STORE_OK, STORE_WAIT (a
+ * part of the map is not in memory: content_reader_load()), STORE_CORRUPT, STORE_IO. */
+enum store_result content_reader_part(struct content_reader *reader, struct content_part *ret_part);
+/* Starts again with a range of the content, which only content_reader_part() has read. */
+void content_reader_restart(struct content_reader *reader, uint64_t offset, uint64_t length);
 void content_reader_close(struct content_reader *reader);
 
 #endif

@@ -1,11 +1,11 @@
-/* Deletes the data that changes left behind, in steps. */
+/* Deletes the data in the backlog, in steps. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Number of segments of a run to delete at once. A run has few segments, but finding each costs as
- * much as a record. */
+/* Number of segments of a run to delete at once. A run has few segments, and finding each costs as
+ * much as reading a record. */
 #define SEGMENTS_OF_RUN 4u
 
 struct step {
@@ -13,7 +13,7 @@ struct step {
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
-    bool has_begun; /* has processed a record */
+    bool has_started; /* has processed a record */
 };
 
 static enum store_result delete_run(struct step *step, uint64_t run)
@@ -55,8 +55,8 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     return STORE_OK;
 }
 
-/* If the budget is exhausted, the rest starts at the current record, so that the next step does
- * not scan deleted records. */
+/* Deletes the records of a BACKLOG_RECORDS. If the budget is exhausted, the next step starts at the
+ * current record, so that it does not scan deleted records. */
 static enum store_result collect_records(struct step *step, const struct backlog *backlog)
 {
     struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
@@ -86,15 +86,15 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* Runs as a separate step, because the work for one record does not see the changes made for
- * another: a hole could rewrite the rest of a page that was deleted for an earlier record. The rest
- * starts at `backlog->from`, which the step has advanced. */
+/* Processes a deleted generation or a hole, as a step of its own, because it does not see the
+ * changes made for other backlog records: a hole could rewrite the rest of a page that was deleted
+ * for an earlier record. The remaining work starts at `backlog->from`, which the step advances. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
 {
     struct backlog rest = *backlog;
     enum store_result result = STORE_OK;
 
-    if (!step->has_begun)
+    if (!step->has_started)
         result = backlog->kind == BACKLOG_HOLE
                      ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
                      : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
@@ -123,7 +123,8 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
     return STORE_CORRUPT;
 }
 
-/* Processes one record. Removes a corrupt one, so that only the data it names is never deleted. */
+/* Processes one record. Removes a corrupt one; the data that it identifies is then never deleted.
+ */
 static enum store_result collect_record(struct step *step, const struct record *record)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -133,8 +134,8 @@ static enum store_result collect_record(struct step *step, const struct record *
         result = collect_one(step, &backlog);
     else
         (void)content_damaged(0, 0, "corrupt backlog record");
-    step->has_begun = true;
-    budget_spend(&step->budget, 1); /* there may be many records whose data no longer exists */
+    step->has_started = true;
+    budget_spend(&step->budget, 1); /* because the data of many records may no longer exist */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);

@@ -1,5 +1,5 @@
-/* Holders of content, which a base blob and its snapshots share. When the last holder is removed,
- * the map is deleted, and the runs to which no other content refers.
+/* Holders of content. A base blob and its snapshots share content; each is one of its holders.
+ * Removing the last holder deletes the map and the runs that no other content refers to.
  *
  *   key    'r', 8 content id be     only if there is more than one holder
  *   value  1     version (1)
@@ -13,7 +13,7 @@
 #define HOLDERS_VERSION  1
 #define HOLDERS_KEY_SIZE 9
 
-/* Maximum numbers deleted in the change itself; the rest is left to content_collect(). */
+/* Maximum numbers deleted in the commit itself; content_collect() deletes the rest. */
 #define SEGMENTS_AT_ONCE 256u
 #define RUNS_AT_ONCE     64u
 
@@ -96,7 +96,7 @@ enum store_result content_ref(struct read_view *before, struct changes *changes,
 
 /* ---- the last holder ---- */
 
-/* Deletes the only segment, which is often known to have no pieces. */
+/* Deletes the only segment, without reading it if it is known to have no pieces. */
 static enum store_result delete_only_segment(struct read_view *before, struct changes *changes,
                                              struct arena *arena, const struct content *content)
 {
@@ -160,7 +160,7 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
     return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
 }
 
-/* Deletes short content at once. only, record: the segment that is its entire map */
+/* Deletes short content at once. only, record: its only segment, decoded and as a record */
 static enum store_result delete_short(struct read_view *before, struct changes *changes,
                                       struct arena *arena, const struct record *record,
                                       const struct segment *only, const struct content *content,
@@ -176,7 +176,7 @@ static enum store_result delete_short(struct read_view *before, struct changes *
     return delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
 }
 
-/* Deletes content. kept: runs to which other content refers after the change */
+/* Deletes content. kept: runs that other content refers to after the change */
 static enum store_result delete_content(struct read_view *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
                                         const struct run_set *kept, bool *ret_more)
@@ -196,10 +196,10 @@ static enum store_result delete_content(struct read_view *before, struct changes
     result = segment_get_only(before, arena, content, &record, &only);
     if (!result)
         return delete_short(before, changes, arena, &record, &only, content, kept, ret_more);
-    if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_PASSED */
+    if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_SKIPPED */
         return result;
     if (content->has_runs) {
-        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_SKIPPED, &runs);
         if (result)
             return result;
         run_set_subtract(&runs, kept);
@@ -280,7 +280,7 @@ enum store_result content_delete_tail(struct read_view *before, struct changes *
     if (length >= content->length)
         return STORE_OK;
     if (content->has_runs)
-        result = run_set_of_content(before, arena, content->id, length, DAMAGE_IS_PASSED, &runs);
+        result = run_set_of_content(before, arena, content->id, length, DAMAGE_IS_SKIPPED, &runs);
     if (!result)
         result = delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
     if (result)

@@ -147,16 +147,15 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
 
 /* ---- reading as blocks ---- */
 
-/* State of collecting blocks, segment by segment: first all blocks without their pieces (for a
- * copy of 1 TiB, the pieces and their checksums take 300 MB), then the pieces of selected
- * blocks. */
+/* State of collecting blocks, segment by segment: either all blocks without their pieces (for a
+ * copy of 1 TiB, the pieces and their checksums take 300 MB), or the pieces of selected blocks. */
 struct collecting {
     const struct content *content;
     struct arena *arena, *scratch; /* for the blocks, and for one segment */
     struct content_block *blocks;  /* array for all blocks of the content */
     size_t count;
     uint64_t at; /* end of the segments so far */
-    /* for each block, whether to collect its pieces; NULL: collect the blocks */
+    /* for each block, whether to collect its pieces; NULL means collect the blocks */
     const bool *wanted;
     size_t piece_count; /* number of collected pieces of the last block */
 };
@@ -174,7 +173,7 @@ static bool collect_pieces(struct collecting *c, const struct entry *entry)
     return true;
 }
 
-/* Adds more pieces to the last block of the previous segment. */
+/* Adds pieces to the last block, whose first ones were in the previous segment. */
 static bool extend_block(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block;
@@ -264,7 +263,7 @@ static enum store_result collect(struct collecting *c, struct read_view *before)
     return STORE_OK;
 }
 
-/* Collects blocks or pieces, with scratch memory for one segment. */
+/* Collects blocks or pieces, using a scratch arena for one segment at a time. */
 static enum store_result collect_with_scratch(struct collecting *c, struct read_view *before)
 {
     enum store_result result;

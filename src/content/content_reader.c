@@ -148,15 +148,47 @@ enum store_result content_reader_load(struct content_reader *reader)
     read_view_set_access(reader->snapshot, STORE_MAY_BLOCK);
     result = seek(reader);
     if (!result)
-        map_reader_look_ahead(&reader->map, reader->window.end, reader->end);
+        map_reader_read_ahead(&reader->map, reader->window.end, reader->end);
     read_view_set_access(reader->snapshot, access);
     return result;
 }
 
+/* ---- describing ---- */
+
+enum store_result content_reader_part(struct content_reader *reader, struct content_part *ret_part)
+{
+    enum store_result result = seek(reader);
+    const struct fragment *fragment = reader->fragment;
+    uint64_t skip, end;
+
+    if (result)
+        return result;
+    skip = reader->at - fragment->start;
+    end = fragment->end < reader->end ? fragment->end : reader->end;
+    *ret_part = (struct content_part){
+        .length = end - reader->at,
+        .piece = fragment->piece,
+        .offset = fragment->piece ? fragment->piece_offset + (uint32_t)skip : 0,
+        .bytes = fragment->bytes ? fragment->bytes + skip : NULL,
+    };
+    reader->at = end;
+    assert_reader(reader);
+    return STORE_OK;
+}
+
+void content_reader_restart(struct content_reader *reader, uint64_t offset, uint64_t length)
+{
+    assert(!reader->begun);
+    reader->window.end = 0;
+    reader->at = offset;
+    reader->end = offset + length;
+    assert_reader(reader);
+}
+
 /* ---- starting ---- */
 
-/* Returns true if, according to the map, the range consists of adjacent pieces in one file. */
-static bool lies_together(const struct content_reader *reader)
+/* Returns true if the range may be contiguous in one file, according to the map. */
+static bool may_be_contiguous(const struct content_reader *reader)
 {
     const struct fragment *fragment = reader->fragment;
 
@@ -174,7 +206,7 @@ static bool lies_together(const struct content_reader *reader)
     return fragment->piece && !fragment->piece->seal;
 }
 
-/* Checks the part of a fragment in begin..end. *ret_file: its location */
+/* Verifies the part of a fragment in begin..end. Sets *ret_file to its location */
 static enum store_result check_fragment(const struct content_reader *reader,
                                         const struct fragment *fragment, uint64_t begin,
                                         uint64_t end, struct waiter *waiter,
@@ -188,8 +220,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Returns true if a checked fragment is located directly after the earlier ones in the file. Keeps
- * the file open with the reader's own descriptor. */
+/* Returns true if a verified fragment directly follows the previous ones in the file. Duplicates
+ * the descriptor, so that the reader keeps the file open. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -203,9 +235,9 @@ static bool follows(struct content_reader *reader, const struct fragment *fragme
     return fragment->end < reader->end || reader->own_fd >= 0;
 }
 
-/* Checks one fragment after another; resumes after a wait. Returns STORE_OK, STORE_WAIT,
- * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range turns out not to be contiguous in one
- * file, or no descriptor is available. */
+/* Verifies one fragment after another, and resumes after a wait. Returns STORE_OK, STORE_WAIT,
+ * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range is not contiguous in one file or no
+ * descriptor is available. */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
@@ -339,7 +371,7 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
     if (result)
         return result;
-    if (ret_file && lies_together(reader)) {
+    if (ret_file && may_be_contiguous(reader)) {
         result = check_in_file(reader, waiter);
         if (result == STORE_OK) {
             *ret_file = (struct piece_file){ .fd = reader->own_fd, .offset = reader->file.offset };
@@ -358,10 +390,9 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* ---- reading ---- */
 
-/* Returns how many of `count` bytes at `offset` of a piece to read now. If the caller's buffer
- * ends inside a sector, leaves that sector to the next read, which would otherwise have to check it
- * again. */
-static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
+/* Returns how many of `count` bytes at `offset` of a piece to read now. If they end inside a
+ * sector, excludes that sector; otherwise the next read would have to verify it again. */
+static uint32_t without_partial_sector(uint32_t offset, uint32_t count)
 {
     uint32_t over = (offset + count) % PIECE_SECTOR_BYTES;
 
@@ -377,7 +408,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     enum store_result result;
 
     if (max < left)
-        count = without_part_of_sector(offset, (uint32_t)max);
+        count = without_partial_sector(offset, (uint32_t)max);
     if (fragment->piece->seal && !reader->as_stored)
         result = decrypt_piece(reader, fragment->piece, offset, &count, to, waiter);
     else
@@ -391,8 +422,8 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Reads several small inline blocks at once, but only one piece, so that STORE_WAIT means that
- * nothing was returned. */
+/* Returns several small inline blocks at once, but at most one piece, so that nothing has been read
+ * when it returns STORE_WAIT. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)
 {

@@ -1,5 +1,5 @@
-/* Runs, the bytes of blocks stored once under their own ids; and the value of a record that
- * contains one block.
+/* Runs, which store the bytes of a block once under an id of their own; and the value of a record
+ * that contains one block.
  *
  *   payload  1     version (1; 2 if it is encrypted)
  *            v     run id; 0: the bytes are inline
@@ -100,7 +100,7 @@ static int compare_ids(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Asserts that the first and last ids of a set are in order. */
+/* Asserts that a set is plausible: its first and last ids are in order. */
 static void assert_set(const struct run_set *set)
 {
     assert(set->count == 0 || set->ids[0] > 0);
@@ -209,22 +209,23 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
     return STORE_OK;
 }
 
-/* Contents that share runs.
+/* Chains: content of one blob that shares runs.
  *
  * Put Block List creates content from blocks of the previous content. If the old content has no
  * other holder, it is deleted in the same commit, and each run only changes its owner. If a
- * snapshot retains the old content, old and new content may refer to the same runs. All contents of
- * a blob for which this is possible form its chain, ordered by id, which is the order of creation.
+ * snapshot holds the old content, old and new content may refer to the same runs. All content of a
+ * blob for which this is possible forms the blob's chain, ordered by id, which is the order of
+ * creation.
  *
  *   key    'k', 8 id be             value  1 version (1)    a member
  *   key    'K', 8 (2^64-1 - id) be  value same   the same member, to find the previous one
  *
- * Chain invariants, cited as "chain invariant N":
- *  (1) The members that refer to a run are adjacent in the chain, because a list can name a
- *      committed block only if the newest content has it. Thus other members need a run of a member
- *      if and only if the previous or the next member refers to it.
- *  (2) Content outside of the chain shares no runs with other content.
- *  (3) Members leave the chain one at a time, each in its own commit, so that each sees its
+ * Chain invariants, cited as "chain invariant N": (1) The members that refer to a run are adjacent
+ * in the chain, because a block list can contain a committed block only if the newest content has
+ * it. Thus a member shares one of its runs if and only if the previous or the next member refers to
+ * it.
+ * (2) Content outside the chain does not share runs. (3) Members leave the chain one at a time,
+ * each in its own commit, so that each sees its
  *      current neighbours. */
 
 #define CHAIN_VERSION  1
@@ -270,7 +271,8 @@ static enum store_result next_number(struct read_view *before, const char key[CH
     return result;
 }
 
-/* Removes the runs of a neighbour from *dead. backward: `key` is a 'K' key */
+/* Removes the runs of a neighbour from *dead. backward: `key` is a 'K' key, which leads to the
+ * previous member */
 static enum store_result subtract_neighbour(struct read_view *before, struct arena *arena,
                                             const char key[CHAIN_KEY_SIZE], bool backward,
                                             struct run_set *dead)
@@ -297,7 +299,7 @@ enum store_result chain_leave(struct read_view *before, struct changes *changes,
     struct bytes next;
 
     chain_keys(id, forward, backward);
-    result = run_set_of_content(before, arena, id, 0, DAMAGE_IS_PASSED, &dead);
+    result = run_set_of_content(before, arena, id, 0, DAMAGE_IS_SKIPPED, &dead);
     if (!result)
         result = subtract_neighbour(before, arena, forward, false, &dead);
     if (!result)

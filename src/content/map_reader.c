@@ -1,12 +1,12 @@
-/* Loads windows of content from its segments and from those of its runs. */
+/* Loads windows of content from its segments and from the segments of its runs. */
 #include <assert.h>
 
 #include "content/sparse.h"
 
-/* Number of windows to read ahead; with blocks of 8 MiB, a quarter of a gigabyte. */
+/* Number of windows to read ahead; with blocks of 8 MiB, 256 MiB. */
 #define WINDOWS_AHEAD       32u
-/* Maximum size of a window of sparse content. In units, as much as one range sent from a file; in
- * parts, little more than a single unit may have. */
+/* Limits of a window of sparse content: the units that fit in FILE_RANGE_MAX, and slightly more
+ * parts than a single unit can have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -34,7 +34,7 @@ static void assert_window(const struct window *window)
 
 /* ---- fragments of a segment ---- */
 
-/* Creates fragments for the entries first..last, none of which is a run, starting at `start`. */
+/* Creates fragments at `start` for the entries first..last, none of which is a run. */
 static void window_of_entries(struct arena *arena, const struct entry *first,
                               const struct entry *last, uint64_t start, struct window *ret_window)
 {
@@ -109,8 +109,8 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     return result;
 }
 
-/* Returns the window of the loaded segment that contains the offset: the run at that offset, or
- * the adjacent entries that are not runs. */
+/* Returns the window that contains the offset in the loaded segment: the run at that offset, or the
+ * consecutive entries around it that are not runs. */
 static enum store_result load_window(struct map_reader *reader, uint64_t offset,
                                      struct window *ret_window)
 {
@@ -137,8 +137,8 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
 
 /* ---- sparse content ---- */
 
-/* Returns true if the part continues the fragment in the same piece, to which adjacent units each
- * have their own reference. */
+/* Returns true if the part continues the fragment in the same piece. Adjacent units may
+ * refer to the same piece. */
 static bool continues(const struct fragment *last, const struct part *part)
 {
     const struct piece *piece = last->piece;
@@ -175,9 +175,9 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Reads the parts of the pages from `start` on, and those of the following units up to `end` while
- * their data is in pieces, since data of many units may be sent together. *ret_end: end of the
- * pages read */
+/* Reads the parts of pages from `start` on. Continues with the following units, up to `end`, while
+ * all of their data is in pieces, so that many units can be sent together. Sets *ret_end to the end
+ * of the pages read. */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {
@@ -198,8 +198,8 @@ static enum store_result read_units(const struct sparse_view *view, uint64_t sta
     return STORE_OK;
 }
 
-/* Returns a window that starts with the page at the offset and ends by `until`, or the hole before
- * the next unit with records. */
+/* Returns a window that starts with the page at the offset and ends at or before `until`, or the
+ * hole that extends to the next unit with records. */
 static enum store_result load_sparse(struct map_reader *reader, uint64_t offset, uint64_t until,
                                      struct window *ret_window)
 {
@@ -252,7 +252,7 @@ enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, ui
     return load_window(reader, offset, ret_window);
 }
 
-void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end)
+void map_reader_read_ahead(const struct map_reader *reader, uint64_t from, uint64_t end)
 {
     struct arena *arena = arena_new(READER_ARENA_MAX);
     struct map_reader ahead;

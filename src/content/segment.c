@@ -1,4 +1,4 @@
-/* Finds, reads and deletes segments of the content's map; see segment.h for their format. */
+/* Finds, reads and deletes segments; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ enum store_result content_damaged(uint64_t content_id, uint64_t offset, const ch
     return STORE_CORRUPT;
 }
 
-/* Consumes the next pieces of the record. */
+/* Assigns the next `count` pieces of the record to an entry. */
 static bool take_pieces(struct entry *entry, uint64_t count, const struct record *record,
                         size_t *used)
 {
@@ -68,7 +68,8 @@ static bool decode_entry(struct decoder *d, const struct record *record, size_t 
     return entry->inline_bytes.ptr;
 }
 
-/* Decodes the id and the end offset in a segment's key. Returns false if it is not such a key. */
+/* Decodes the id and the end offset in a segment's key. Returns false if it is not a segment's key.
+ */
 static bool key_is_ours(struct bytes key, uint64_t *ret_id, uint64_t *ret_end)
 {
     if (key.len != SEGMENT_KEY_SIZE ||
@@ -212,8 +213,8 @@ static bool join(struct arena *arena, struct segment *to, const struct segment *
     return true;
 }
 
-/* Joins consecutive segments from a scan up to the weight of a large segment. Leaves errors after
- * the first segment to the next read. */
+/* Joins consecutive segments from a scan up to the weight of a large segment. Ignores errors after
+ * the first segment, which the next read will report. */
 static enum store_result join_some(struct scan *scan, struct arena *arena, uint64_t length,
                                    struct segment *ret_segment)
 {

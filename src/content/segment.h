@@ -1,4 +1,4 @@
-/* Internal to content/: a segment, one record of the map of content or of a run.
+/* Internal to content/: a segment is one record of the map of content or of a run.
  *
  *   key      1   'c' of content, 'n' of a run
  *            8   id, be
@@ -18,14 +18,14 @@
  * block. The segments of a run only have ENTRY_PIECES and ENTRY_MORE. To change the format, see "On
  * disk" in store/README.md.
  *
- * Segment invariants, cited as "segment invariant N":
- *  (1) Segments of content are contiguous; the last ends at its length.
- *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading a segment is a small
+ * Segment invariants, cited as "segment invariant N": (1) Segments of content are contiguous; the
+ * last ends at its length. (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so
+ * reading a segment is a small
  *      bounded step.
- *  (3) Two segments never end at the same offset: a segment is never closed while it has no bytes,
+ * (3) Two segments never end at the same offset: a segment is never closed while it has no bytes,
  *      however many empty blocks it contains.
- *  (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment.
- *  (5) Appended bytes start a new segment, so each length that content ever had is the end of a
+ * (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment. (5)
+ * Appended bytes start a new segment, so each length that content ever had is the end of a
  *      segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
@@ -39,7 +39,7 @@
 #define SEGMENT_PIECES_MAX  256u
 #define SEGMENT_ONLY_MAX    (16u << 10)
 
-/* What the map belongs to (content or run); the value is the first byte of the key. */
+/* Kind of object that the map belongs to; the value is the first byte of the key. */
 enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
 
 enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_RUN, ENTRY_KINDS };
@@ -79,7 +79,7 @@ struct segment_writer {
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
                          enum segment_owner owner, uint64_t id, size_t payload_hint,
                          size_t piece_hint);
-/* Starts the first segment at this offset instead of 0. Call before adding anything. */
+/* Starts the first segment at this offset instead of 0. Must be called before anything is added. */
 void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset);
 /* Adds a block, as a run, pieces or inline bytes; its id is absent for bytes that are not a block.
  * Ends segments when they are full. */
@@ -89,7 +89,7 @@ void segment_writer_finish(struct segment_writer *writer);
 
 /* ---- reading ---- */
 
-/* A map of segments: the content's, or a run's. */
+/* Map of content or of a run. */
 struct segment_map {
     enum segment_owner owner;
     uint64_t id;
@@ -125,10 +125,11 @@ enum store_result segment_get_last(struct read_view *before, struct arena *arena
                                    const struct content *content, struct record *ret_record);
 /* Deletes the last segment without reading it; it must not refer to pieces. */
 void segment_delete_last(struct changes *changes, const struct content *content);
-/* Deletes at most `limit` segments of a map. Does not decode them, so corrupt ones can be deleted.
+/* Deletes at most `limit` segments of a map without decoding them, so that corrupt ones can be
+ * deleted.
  *
- * ret_next  key of the first remaining segment, in the arena; ptr NULL if none
- * returns   STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+ * ret_next  key of the first remaining segment, in the arena; ptr NULL if none returns   STORE_OK,
+ * STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result segments_delete(struct read_view *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next);
@@ -139,7 +140,7 @@ static inline bool segment_is_only(const struct content *content)
            content->form == CONTENT_SEQUENCE && !content->is_appended;
 }
 
-/* Decodes a record. Returns STORE_OK, STORE_CORRUPT (logged). */
+/* Decodes a segment's record. Returns STORE_OK, STORE_CORRUPT (logged). */
 enum store_result segment_decode(const struct record *record, struct arena *arena,
                                  struct segment *ret_segment);
 
@@ -152,7 +153,7 @@ void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_P
 /* Returns the key of the segment with this end offset. */
 void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
-/* Logs a problem of content or run; returns STORE_CORRUPT. */
+/* Logs a problem of content or of a run. Returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes segments of the content's map; see segment.h for their format. */
+/* Writes segments; see segment.h for their format. */
 #include "content/segment.h"
 
 #include <assert.h>
@@ -69,8 +69,9 @@ static bool is_full(const struct segment_writer *writer)
             writer->piece_count == SEGMENT_PIECES_MAX);
 }
 
-/* Ends a full segment. Only called before adding at least one byte (segment invariant 3). */
-static void make_room(struct segment_writer *writer)
+/* Ends the segment if it is full. Called only before at least one byte is added (segment invariant
+ * 3). */
+static void end_if_full(struct segment_writer *writer)
 {
     if (!is_full(writer))
         return;
@@ -88,13 +89,13 @@ static void add_piece(struct segment_writer *writer, const struct piece *piece)
     writer->end += piece->length;
 }
 
-/* Adds as many pieces as the segment has space for, at least one, and returns their number. */
+/* Adds as many pieces as fit in the segment, at least one, and returns their number. */
 static size_t add_some_pieces(struct segment_writer *writer, const struct piece *pieces,
                               size_t count)
 {
     size_t added = 0;
 
-    make_room(writer);
+    end_if_full(writer);
     while (added < count && !is_full(writer))
         add_piece(writer, &pieces[added++]);
     assert(added > 0);
@@ -123,7 +124,7 @@ static void add_pieces(struct segment_writer *writer, struct bytes block_id,
 static void add_run(struct segment_writer *writer, const struct content_block *block)
 {
     if (block->length > 0)
-        make_room(writer);
+        end_if_full(writer);
     encode_u8(&writer->payload, ENTRY_RUN);
     encode_bytes(&writer->payload, block->block_id);
     encode_u64(&writer->payload, block->run);
@@ -139,7 +140,7 @@ static void add_inline(struct segment_writer *writer, const struct content_block
 
     assert(data.len <= INT64_MAX - writer->end);
     if (data.len > 0)
-        make_room(writer);
+        end_if_full(writer);
     encode_u8(&writer->payload, ENTRY_INLINE);
     encode_bytes(&writer->payload, block->block_id);
     encode_bytes(&writer->payload, data.ptr ? data : bytes_of("", 0));

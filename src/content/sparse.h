@@ -2,7 +2,7 @@
  *
  * Offsets are divided into units of 256 KiB, and units into pages of 4 KiB. Small writes are stored
  * inline in the record of their page, pieces in the record of their unit. Offsets without a record
- * are holes. Content of 8 TiB without bytes has no records.
+ * are holes, so an empty page blob of 8 TiB has no records.
  *
  *   key      'p' page record, 'x' unit record
  *            8   content id, be
@@ -24,33 +24,34 @@
  *
  * Generations. A snapshot starts a new epoch; the number of the old epoch identifies the
  * generation. A change writes versions of the current epoch next to those of older epochs. In
- * generation g, each page and unit has the newest version whose epoch is at most g. A snapshot
- * therefore costs one record, and the cost of reading does not depend on the number of generations.
+ * generation g, the version of a page or unit is the newest one whose epoch is at most g. A
+ * snapshot therefore costs one record, and the cost of reading does not depend on the number of
+ * generations.
  *
- * Sparse invariants, cited as "sparse invariant N":
- *  (1) In each generation, no byte is both in a page record and in the unit's record: a change
+ * Sparse invariants, cited as "sparse invariant N": (1) In each generation, no byte is both in a
+ * page record and in the unit's record: a change
  *      that writes a range to one removes it from the other. A version without parts hides older
  *      versions.
- *  (2) Between two adjacent retained generations, a page or unit has at most one version, unless
+ * (2) Between two adjacent retained generations, a page or unit has at most one version, unless
  *      the backlog records that there may be more.
- *  (3) Every unit that has a version of an epoch in which an older generation was retained is
+ * (3) Every unit that has a version of an epoch in which an older generation was retained is
  *      listed under 'd' in that epoch, or is in a range under 'h'. Thus the differences between two
  *      generations, and data that only one of them contains, can be found without reading other
  *      units.
- *  (4) A part that was written before a range under 'h' that covers it (has a smaller stamp) is a
- *      hole in every generation not older than the range.
+ * (4) If a range under 'h' covers a part with a smaller stamp, that is, one written before, the
+ * part is a hole in every generation not older than the range.
  *
- * Small writes stay inline; they are never merged into pieces later. Writing a single sector of
- * 512 bytes writes 541 bytes of records, which take 560 bytes on disk, and adjacent data within a
- * page is already in one record. A piece would not be cheaper: it is read in sectors of 64 KiB,
- * costs a sync and its own record, and rewriting data into pieces costs as much as RocksDB's
- * compaction of the records. Many small records are only slow to read one by one, so segments_at()
- * and sparse_unit() read adjacent records with one scan.
+ * Small writes stay inline; they are never merged into pieces later. Writing a single sector of 512
+ * bytes writes 541 bytes of records, which take 560 bytes on disk, and adjacent data within a page
+ * is in one record anyway. Pieces would not be cheaper: they are read in sectors of 64 KiB and need
+ * a sync and their own record, and rewriting data into pieces costs as much as RocksDB's compaction
+ * of the records. Many small records are slow only if read one by one, so segments_at() and
+ * sparse_unit() read adjacent records with one scan.
  *
- * Cost of changes: a page record has at most 4 KiB of bytes plus 20 bytes per part; adjacent parts
+ * Cost of changes: a page record has at most 4 KiB of data plus 20 bytes per part. Adjacent parts
  * of one epoch are joined, so a page of sectors of 512 bytes has at most 8 parts. A unit record has
  * at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2 units and n /
- * 4 KiB + 2 pages, regardless of the rest of the content. */
+ * 4 KiB + 2 pages, regardless of the size of the content. */
 #ifndef LAGRA_CONTENT_SPARSE_H
 #define LAGRA_CONTENT_SPARSE_H
 
@@ -103,13 +104,13 @@ struct sparse_view {
     struct hole holes[HOLES_MAX];
     size_t hole_count;
 };
-/* Opens a view and reads the holes. */
+/* Opens a view and reads its holes. */
 enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view);
 /* Removes ranges of the hole that were written before it. */
-void sparse_cut_hole(const struct hole *hole, struct parts *parts);
+void sparse_remove_hole(const struct hole *hole, struct parts *parts);
 /* Removes the ranges covered by holes of the view. */
-void sparse_cut_holes(const struct sparse_view *view, struct parts *parts);
+void sparse_remove_holes(const struct sparse_view *view, struct parts *parts);
 
 /* Version of a page or unit. */
 struct version {
@@ -137,18 +138,18 @@ enum store_result sparse_next_number(const struct sparse_view *view, enum sparse
 /* ---- records ---- */
 
 bool sparse_decode(const struct record *record, struct arena *arena, struct version *ret_version);
-/* Writes a version. Joins adjacent parts of a page that were written after joins_above. */
+/* Writes a version. Joins adjacent parts of a page whose stamps are greater than joins_after. */
 void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uint64_t number,
-                uint32_t epoch, uint64_t joins_above, const struct parts *parts);
-/* Writes the key of a version to `room` and returns it. */
+                uint32_t epoch, uint64_t joins_after, const struct parts *parts);
+/* Writes the key of a version to `buffer` and returns it. */
 struct bytes sparse_key(uint64_t id, enum sparse_kind kind, uint64_t number, uint32_t epoch,
-                        char room[SPARSE_KEY_SIZE]);
+                        char buffer[SPARSE_KEY_SIZE]);
 /* Releases the pieces that a version's record refers to. */
 void sparse_release(struct changes *changes, const struct version *version);
 /* Records that the unit was changed in the epoch (sparse invariant 3). */
 void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit);
 struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
-                                char room[CHANGED_KEY_SIZE]);
+                                char buffer[CHANGED_KEY_SIZE]);
 void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *holes, size_t count);
 enum store_result sparse_read_holes(struct read_view *before, struct arena *arena, uint64_t id,
                                     struct hole holes[HOLES_MAX], size_t *ret_count);

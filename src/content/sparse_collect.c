@@ -1,4 +1,4 @@
-/* Deletes, in steps, data of sparse content that no generation contains any more. */
+/* Deletes, in steps, data of sparse content that no longer belongs to any generation. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -6,14 +6,13 @@
 
 /* Size of the arena for one unit; it is rewound after each. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
-/* A page or unit has a version for each generation that wrote to it. After skipping this many
- * irrelevant versions, a new scan is opened after them. */
-#define PASSED_MAX     8
+/* A page or unit has a version for each generation that wrote to it. After this many irrelevant
+ * versions, a new scan is opened that skips the others. */
+#define IRRELEVANT_MAX 8
 
 /* ---- a deleted generation ---- */
 
-/* The versions whose epoch is in (older, newer]. At most one generation may still contain any of
- * them. */
+/* The versions whose epoch is in (older, newer]. At most one generation still uses any of them. */
 struct interval {
     struct read_view *before;
     struct changes *changes;
@@ -22,7 +21,7 @@ struct interval {
     bool has_older, has_newer;
     uint32_t older, newer;
     struct budget *budget;
-    size_t looked_at; /* number of records read of a unit */
+    size_t records_read; /* number of records read of a unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
@@ -43,7 +42,7 @@ struct series {
     unsigned passed;              /* number of skipped versions outside of the interval */
 };
 
-/* Deletes a version without parts that hides nothing. */
+/* Deletes the newest version if it has no parts and hides no older version. */
 static void end_series(const struct interval *in, const struct series *series)
 {
     if (series->has_newest && series->newest_is_empty && !series->has_older)
@@ -84,18 +83,18 @@ static void look_at(const struct interval *in, struct series *series, const stru
     }
 }
 
-/* Returns the key at which to open a new scan, after many versions outside of the interval. */
-static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
-                                  const struct series *series, char room[SPARSE_KEY_SIZE])
+/* Returns the key at which to open a new scan after many versions outside the interval. */
+static struct bytes key_after_skipped(const struct interval *in, enum sparse_kind kind,
+                                      const struct series *series, char buffer[SPARSE_KEY_SIZE])
 {
-    return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, room)
-                             : sparse_key(in->id, kind, series->number, in->newer, room);
+    return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, buffer)
+                             : sparse_key(in->id, kind, series->number, in->newer, buffer);
 }
 
-/* Processes versions from `from` on, until there are no more up to `last` (returns
- * STORE_NOT_FOUND), the budget is spent, or many irrelevant versions were skipped. */
-static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
-                                      struct series *series)
+/* Processes versions starting at `from`. Stops after the last one of `last` (returns
+ * STORE_NOT_FOUND), when the budget is spent, or after many irrelevant versions. */
+static enum store_result process_versions(struct interval *in, struct bytes from, uint64_t last,
+                                          struct series *series)
 {
     struct scan *scan =
         scan_open(in->before, RECORD_INNER, bytes_of(from.ptr, SPARSE_PREFIX), from);
@@ -103,7 +102,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
     struct record record;
 
     series->passed = 0;
-    while (!result && series->passed < PASSED_MAX && !budget_is_spent(in->budget)) {
+    while (!result && series->passed < IRRELEVANT_MAX && !budget_is_spent(in->budget)) {
         result = scan_next(scan, NULL, &record);
         if (!result && record.key.len != SPARSE_KEY_SIZE)
             result = content_damaged(in->id, last, "invalid page or unit key");
@@ -111,7 +110,7 @@ static enum store_result look_at_some(struct interval *in, struct bytes from, ui
             result = STORE_NOT_FOUND;
         if (!result)
             look_at(in, series, &record);
-        in->looked_at++;
+        in->records_read++;
     }
     scan_close(scan);
     return result;
@@ -123,14 +122,14 @@ static enum store_result collect_series(struct interval *in, enum sparse_kind ki
                                         uint64_t last)
 {
     struct series series = { .begun = false };
-    char room[SPARSE_KEY_SIZE];
-    struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, room);
+    char buffer[SPARSE_KEY_SIZE];
+    struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, buffer);
     enum store_result result;
 
-    while ((result = look_at_some(in, from, last, &series)) == STORE_OK) {
+    while ((result = process_versions(in, from, last, &series)) == STORE_OK) {
         if (budget_is_spent(in->budget))
             return STORE_OK;
-        from = behind_passed(in, kind, &series, room);
+        from = key_after_skipped(in, kind, &series, buffer);
     }
     if (result != STORE_NOT_FOUND)
         return result;
@@ -164,16 +163,16 @@ static bool is_first(struct seen *seen, uint64_t unit)
     return true;
 }
 
-/* Processes a record that lists a unit as changed. *ret_rest: true if more of the unit must be
- * deleted; the next step then starts with the unit again, skips the few records per page that this
- * step retained without spending budget, and deletes the following ones */
+/* Processes a record that lists a unit as changed. Sets *ret_rest if more of the unit must be
+ * deleted. The next step then starts with the unit again: it skips the few records per page that
+ * this step retained, without spending budget, and deletes the following ones */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {
     uint64_t unit = be64_get(record->key.ptr + SPARSE_PREFIX + 4), page = unit * PAGES_OF_UNIT;
     enum store_result result = STORE_OK;
 
-    in->looked_at = 1;
+    in->records_read = 1;
     *ret_rest = false;
     if (is_first(seen, unit)) {
         result = collect_series(in, SPARSE_PAGE, page, page + PAGES_OF_UNIT - 1);
@@ -186,19 +185,19 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     /* no pair of generations needs this difference any more */
     if (!in->has_older || !in->has_newer)
         changes_delete(in->changes, RECORD_INNER, record->key);
-    budget_spend(in->budget, in->looked_at);
+    budget_spend(in->budget, in->records_read);
     return STORE_OK;
 }
 
-/* Processes the units that changed from an epoch on, up to the newer generation. backlog->from:
- * key to continue with */
+/* Processes the units that changed from first_epoch up to the newer generation. backlog->from: key
+ * to continue with */
 static enum store_result collect_changed(struct interval *in, uint32_t first_epoch,
                                          struct backlog *backlog)
 {
     struct seen seen = { .units =
                              arena_array(in->arena, in->budget->records, sizeof seen.units[0]) };
-    char room[CHANGED_KEY_SIZE];
-    struct bytes from = sparse_changed_key(in->id, first_epoch, 0, room);
+    char buffer[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(in->id, first_epoch, 0, buffer);
     enum store_result result;
     struct record record;
     struct scan *scan;
@@ -206,7 +205,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
 
     if (backlog->from.len > 0)
         from = backlog->from;
-    scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+    scan = scan_open(in->before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         if (record.key.len != CHANGED_KEY_SIZE) {
             result = content_damaged(in->id, 0, "invalid key of a changed unit");
@@ -228,7 +227,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     return result;
 }
 
-/* Processes an interval. in: initialized in part; this function sets the other members */
+/* Processes an interval. in: partially initialized; this function sets the other members */
 static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
     struct neighbours around;
@@ -276,7 +275,7 @@ static enum store_result cut(const struct sparse_writer *writer, const struct ho
     if (result || !version.found)
         return result;
     parts = parts_copy(&version.parts);
-    sparse_cut_hole(hole, &parts);
+    sparse_remove_hole(hole, &parts);
     for (size_t i = 0; i < version.parts.count; i++)
         before_cut += version.parts.items[i].end - version.parts.items[i].start;
     for (size_t i = 0; i < parts.count; i++)
@@ -352,14 +351,14 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     while (at < count && holes[at].stamp != stamp)
         at++;
     if (at == count)
-        return STORE_NOT_FOUND; /* replaced by a larger hole, or the content was deleted */
+        return STORE_NOT_FOUND; /* a larger hole has replaced it, or the content was deleted */
     content->epoch = writer.epoch = holes[at].epoch;
     result = sparse_neighbours(view->before, backlog->id, holes[at].epoch, &around);
     if (result)
         return result;
     writer.has_older = around.has_older;
     writer.older = around.older;
-    writer.joins_above = UINT64_MAX; /* join nothing: parts keep their stamps */
+    writer.joins_after = UINT64_MAX; /* join nothing: parts keep their stamps */
     result = cut_units(&writer, &holes[at], backlog, budget);
     if (result != STORE_NOT_FOUND)
         return result;

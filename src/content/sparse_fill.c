@@ -1,6 +1,6 @@
-/* Writes many ranges of sparse content in one change. Each unit is read once and written once,
- * regardless of the number of ranges in it. content_write() and content_clear() write one range,
- * and a list of changes may contain only one such call. */
+/* Writes many ranges of sparse content in one change. Each unit is read and written only once,
+ * regardless of the number of ranges in it. content_write() and content_clear(), by contrast, write
+ * one range and may be called only once per list of changes. */
 #include "content/sparse.h"
 #include "content/sparse_write.h"
 
@@ -86,7 +86,7 @@ static bool overlaps(const struct parts *parts, const struct content_range *rang
     return false;
 }
 
-/* Inserts the bytes written between start and end into `parts`. Returns true if there are any. */
+/* Inserts the bytes written between start and end into `parts`. Returns false if none exist. */
 static bool insert(const struct unit_change *change, uint64_t start, uint64_t end,
                    struct parts *parts)
 {
@@ -121,7 +121,7 @@ static enum store_result rewrite(const struct filling *f, const struct unit_chan
     if (result)
         return result;
     parts = parts_copy(&version.parts);
-    sparse_cut_holes(f->writer->view, &parts);
+    sparse_remove_holes(f->writer->view, &parts);
     for (size_t i = 0; i < change->range_count; i++) {
         if (!overlaps(&version.parts, &change->ranges[i]))
             continue;
@@ -149,7 +149,7 @@ static uint64_t next_written(const struct filling *f, const struct unit_change *
     return UINT64_MAX;
 }
 
-/* Rewrites pages that have a record, and pages that get one. */
+/* Rewrites the pages of a unit that have a record or will have one. */
 static enum store_result rewrite_pages(const struct filling *f, const struct unit_change *change,
                                        uint64_t unit)
 {
@@ -273,8 +273,8 @@ enum store_result content_write_ranges(struct read_view *before, struct changes 
 
 /* Clears a range of sparse content: frees complete units, and writes zeros to the rest. */
 
-/* In a longer range, the complete units are cleared as one large hole, and the partial units at
- * its ends separately; no record belongs to both. */
+/* In a range longer than this, the complete units are cleared as one large hole, and the partial
+ * units at its ends separately. No record belongs to both. */
 #define ZEROED_AT_ONCE (16u * UNIT_BYTES)
 #define ZEROS_MAX      (2u * PAGE_BYTES)
 

@@ -106,12 +106,12 @@ struct units {
 static enum store_result add_changed(struct read_view *before, uint64_t id, uint32_t epoch,
                                      uint64_t unit, struct units *units)
 {
-    char room[CHANGED_KEY_SIZE];
-    struct bytes from = sparse_changed_key(id, epoch, unit, room);
+    char buffer[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(id, epoch, unit, buffer);
     enum store_result result;
     struct record record;
     size_t count = 0;
-    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX + 4), from);
+    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX + 4), from);
 
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         uint64_t number = be64_get(record.key.ptr + SPARSE_PREFIX + 4);
@@ -159,11 +159,11 @@ static int compare_numbers(const void *left, const void *right)
 static enum store_result next_epoch(struct read_view *before, uint64_t id, uint32_t epoch,
                                     uint32_t *ret_epoch)
 {
-    char room[CHANGED_KEY_SIZE];
-    struct bytes from = sparse_changed_key(id, epoch, 0, room);
+    char buffer[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(id, epoch, 0, buffer);
     enum store_result result;
     struct record record;
-    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != CHANGED_KEY_SIZE)
@@ -242,7 +242,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Compares both lists in one pass over the boundaries of their parts. */
+/* Adds the ranges that differ, by one pass over the boundaries of the parts of both lists. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {

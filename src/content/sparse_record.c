@@ -10,32 +10,32 @@
 /* ---- keys ---- */
 
 struct bytes sparse_key(uint64_t id, enum sparse_kind kind, uint64_t number, uint32_t epoch,
-                        char room[SPARSE_KEY_SIZE])
+                        char buffer[SPARSE_KEY_SIZE])
 {
     assert(kind == SPARSE_PAGE || kind == SPARSE_UNIT);
-    room[0] = (char)kind;
-    be64_put(room + 1, id);
-    be64_put(room + SPARSE_PREFIX, number);
-    be32_put(room + SPARSE_NUMBER_END, UINT32_MAX - epoch);
-    return bytes_of(room, SPARSE_KEY_SIZE);
+    buffer[0] = (char)kind;
+    be64_put(buffer + 1, id);
+    be64_put(buffer + SPARSE_PREFIX, number);
+    be32_put(buffer + SPARSE_NUMBER_END, UINT32_MAX - epoch);
+    return bytes_of(buffer, SPARSE_KEY_SIZE);
 }
 
 struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
-                                char room[CHANGED_KEY_SIZE])
+                                char buffer[CHANGED_KEY_SIZE])
 {
-    room[0] = 'd';
-    be64_put(room + 1, id);
-    be32_put(room + SPARSE_PREFIX, epoch);
-    be64_put(room + SPARSE_PREFIX + 4, unit);
-    return bytes_of(room, CHANGED_KEY_SIZE);
+    buffer[0] = 'd';
+    be64_put(buffer + 1, id);
+    be32_put(buffer + SPARSE_PREFIX, epoch);
+    be64_put(buffer + SPARSE_PREFIX + 4, unit);
+    return bytes_of(buffer, CHANGED_KEY_SIZE);
 }
 
 void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit)
 {
     static const char version = SPARSE_VERSION;
-    char room[CHANGED_KEY_SIZE];
+    char buffer[CHANGED_KEY_SIZE];
 
-    changes_put(changes, RECORD_INNER, sparse_changed_key(id, epoch, unit, room),
+    changes_put(changes, RECORD_INNER, sparse_changed_key(id, epoch, unit, buffer),
                 bytes_of(&version, 1), NULL, 0);
 }
 
@@ -46,8 +46,8 @@ static uint64_t bytes_of_kind(enum sparse_kind kind)
     return kind == SPARSE_PAGE ? PAGE_BYTES : UNIT_BYTES;
 }
 
-/* Collects the pieces of the parts, once each. A piece whose parts are not adjacent is listed once
- * per run of adjacent parts; references are counted the same way. */
+/* Collects the pieces of the parts, each once for a sequence of adjacent parts in it. References
+ * are counted in the same way. */
 static size_t collect_pieces(const struct parts *parts, struct piece *pieces)
 {
     size_t count = 0;
@@ -78,17 +78,17 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
     }
 }
 
-/* Returns the part at `index`, joined with following parts if possible. *ret_next: index after
- * these */
+/* Returns the part at `index`, joined with following parts if possible. Sets *ret_next to the index
+ * after these */
 static struct part joined(const struct parts *parts, size_t index, enum sparse_kind kind,
-                          uint64_t joins_above, size_t *ret_next)
+                          uint64_t joins_after, size_t *ret_next)
 {
     struct part part = parts->items[index++];
 
     while (kind == SPARSE_PAGE && index < parts->count) {
         const struct part *next = &parts->items[index];
 
-        if (next->start != part.end || next->stamp <= joins_above || part.stamp <= joins_above)
+        if (next->start != part.end || next->stamp <= joins_after || part.stamp <= joins_after)
             break;
         part.end = next->end;
         if (part.stamp < next->stamp)
@@ -100,15 +100,15 @@ static struct part joined(const struct parts *parts, size_t index, enum sparse_k
 }
 
 static void encode_parts(struct text *out, uint64_t id, enum sparse_kind kind, uint64_t at,
-                         uint64_t joins_above, const struct parts *parts)
+                         uint64_t joins_after, const struct parts *parts)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < parts->count; count++)
-        joined(parts, i, kind, joins_above, &i);
+        joined(parts, i, kind, joins_after, &i);
     encode_u64(out, count);
     for (size_t i = 0; i < parts->count;) {
-        struct part part = joined(parts, i, kind, joins_above, &i);
+        struct part part = joined(parts, i, kind, joins_after, &i);
 
         assert(part.start >= at && part.end > part.start && part.stamp >= id);
         encode_u64(out, part.start - at);
@@ -119,17 +119,17 @@ static void encode_parts(struct text *out, uint64_t id, enum sparse_kind kind, u
 }
 
 void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uint64_t number,
-                uint32_t epoch, uint64_t joins_above, const struct parts *parts)
+                uint32_t epoch, uint64_t joins_after, const struct parts *parts)
 {
     struct arena *arena = changes_arena(changes);
     struct piece *pieces = NULL;
-    char room[SPARSE_KEY_SIZE];
+    char buffer[SPARSE_KEY_SIZE];
     size_t piece_count = 0;
     struct text value;
 
     text_init(&value, arena, 16 + 24 * parts->count + (kind == SPARSE_PAGE ? PAGE_BYTES : 0));
     encode_u8(&value, SPARSE_VERSION);
-    encode_parts(&value, id, kind, number * bytes_of_kind(kind), joins_above, parts);
+    encode_parts(&value, id, kind, number * bytes_of_kind(kind), joins_after, parts);
     if (kind == SPARSE_UNIT) {
         pieces = arena_array(arena, parts->count, sizeof pieces[0]);
         piece_count = collect_pieces(parts, pieces);
@@ -139,11 +139,11 @@ void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uin
         text_add(&value, bytes_of(parts->items[i].bytes,
                                   (size_t)(parts->items[i].end - parts->items[i].start)));
     assert(piece_count <= parts->count && epoch < UINT32_MAX);
-    changes_put(changes, RECORD_INNER, sparse_key(id, kind, number, epoch, room),
+    changes_put(changes, RECORD_INNER, sparse_key(id, kind, number, epoch, buffer),
                 text_bytes(&value), pieces, piece_count);
 }
 
-/* Locates the bytes of the parts, which follow the table or are in pieces of the record. */
+/* Sets the location of the parts' bytes, which follow the table or are in pieces of the record. */
 static bool locate_parts(struct decoder *d, const struct record *record, enum sparse_kind kind,
                          struct parts *parts)
 {
@@ -224,21 +224,21 @@ void sparse_release(struct changes *changes, const struct version *version)
 
 /* ---- holes ---- */
 
-static struct bytes holes_key(uint64_t id, char room[SPARSE_PREFIX])
+static struct bytes holes_key(uint64_t id, char buffer[SPARSE_PREFIX])
 {
-    room[0] = 'h';
-    be64_put(room + 1, id);
-    return bytes_of(room, SPARSE_PREFIX);
+    buffer[0] = 'h';
+    be64_put(buffer + 1, id);
+    return bytes_of(buffer, SPARSE_PREFIX);
 }
 
 void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *holes, size_t count)
 {
-    char room[SPARSE_PREFIX];
+    char buffer[SPARSE_PREFIX];
     struct text value;
 
     assert(count <= HOLES_MAX);
     if (count == 0) {
-        changes_delete(changes, RECORD_INNER, holes_key(id, room));
+        changes_delete(changes, RECORD_INNER, holes_key(id, buffer));
         return;
     }
     text_init(&value, changes_arena(changes), 16 + 32 * count);
@@ -251,7 +251,7 @@ void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *h
         encode_u64(&value, holes[i].stamp - id);
         encode_u64(&value, holes[i].epoch);
     }
-    changes_put(changes, RECORD_INNER, holes_key(id, room), text_bytes(&value), NULL, 0);
+    changes_put(changes, RECORD_INNER, holes_key(id, buffer), text_bytes(&value), NULL, 0);
 }
 
 bool sparse_decode_holes(struct bytes value, uint64_t id, struct hole holes[HOLES_MAX],
@@ -286,10 +286,10 @@ bool sparse_decode_holes(struct bytes value, uint64_t id, struct hole holes[HOLE
 enum store_result sparse_read_holes(struct read_view *before, struct arena *arena, uint64_t id,
                                     struct hole holes[HOLES_MAX], size_t *ret_count)
 {
-    char room[SPARSE_PREFIX];
+    char buffer[SPARSE_PREFIX];
     struct record record;
     enum store_result result =
-        read_view_get(before, RECORD_INNER, holes_key(id, room), arena, &record);
+        read_view_get(before, RECORD_INNER, holes_key(id, buffer), arena, &record);
 
     *ret_count = 0;
     if (result)

@@ -4,10 +4,10 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Maximum number of pages read individually; more pages are scanned. */
+/* Maximum number of pages read by individual gets; if there are more, a scan is used. */
 #define PAGES_GOT_MAX  4u
-/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not step over
- * the tombstones of all later pages, which large writes leave when they overwrite small ones. */
+/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not read
+ * the tombstones of later pages. Large writes that overwrite small ones leave many tombstones. */
 #define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
 
 /* ---- parts ---- */
@@ -82,8 +82,8 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
-    /* This is the usual case. Without it, each sector of a unit of single sectors would require a
-     * search. */
+    /* The usual case. Without it, each sector of a unit of single sectors would require a search.
+     */
     if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
         insert_at(parts, parts->count, part);
         return;
@@ -116,7 +116,7 @@ enum store_result sparse_view_open(struct read_view *before, struct arena *arena
     return result;
 }
 
-void sparse_cut_hole(const struct hole *hole, struct parts *parts)
+void sparse_remove_hole(const struct hole *hole, struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->items[i];
@@ -130,24 +130,24 @@ void sparse_cut_hole(const struct hole *hole, struct parts *parts)
     }
 }
 
-void sparse_cut_holes(const struct sparse_view *view, struct parts *parts)
+void sparse_remove_holes(const struct sparse_view *view, struct parts *parts)
 {
     for (size_t i = 0; i < view->hole_count; i++)
-        sparse_cut_hole(&view->holes[i], parts);
+        sparse_remove_hole(&view->holes[i], parts);
 }
 
 /* Finds the newest version whose epoch is at most the view's. */
 static enum store_result find_version(const struct sparse_view *view, enum sparse_kind kind,
                                       uint64_t number, struct record *ret_record)
 {
-    char room[SPARSE_KEY_SIZE];
-    struct bytes key = sparse_key(view->content->id, kind, number, view->content->epoch, room);
+    char buffer[SPARSE_KEY_SIZE];
+    struct bytes key = sparse_key(view->content->id, kind, number, view->content->epoch, buffer);
     enum store_result result;
     struct scan *scan;
 
     if (view->content->epoch == 0)
         return read_view_get(view->before, RECORD_INNER, key, view->arena, ret_record);
-    scan = scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_NUMBER_END), key);
+    scan = scan_open(view->before, RECORD_INNER, bytes_of(buffer, SPARSE_NUMBER_END), key);
     result = scan_next(scan, view->arena, ret_record);
     scan_close(scan);
     return result;
@@ -185,7 +185,7 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
 }
 
 /* Adds the bytes of the pages first..end of a unit in the view. Skips a few versions one by one,
- * but opens a new scan after a page with many versions. */
+ * but opens a new scan to skip many versions of a page. */
 static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {
@@ -194,10 +194,10 @@ static enum store_result scan_pages(const struct sparse_view *view, uint64_t fir
     enum store_result result = STORE_OK;
 
     while (!result && next < end) {
-        char room[SPARSE_KEY_SIZE];
-        struct bytes from = sparse_key(id, SPARSE_PAGE, next, view->content->epoch, room);
+        char buffer[SPARSE_KEY_SIZE];
+        struct bytes from = sparse_key(id, SPARSE_PAGE, next, view->content->epoch, buffer);
         struct scan *scan =
-            scan_open(view->before, RECORD_INNER, bytes_of(room, SCANNED_PREFIX), from);
+            scan_open(view->before, RECORD_INNER, bytes_of(buffer, SCANNED_PREFIX), from);
 
         for (int passed = 0; passed < 8;) {
             struct version version;
@@ -259,7 +259,7 @@ enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit
         result = add_pages(view, start / PAGE_BYTES, end / PAGE_BYTES, &version.parts);
     if (result)
         return result;
-    sparse_cut_holes(view, &version.parts);
+    sparse_remove_holes(view, &version.parts);
     if (start > unit_start)
         parts_cut(&version.parts, unit_start, start);
     if (end < unit_end)
@@ -277,11 +277,12 @@ enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
 enum store_result sparse_next_number(const struct sparse_view *view, enum sparse_kind kind,
                                      uint64_t number, uint64_t last, uint64_t *ret_number)
 {
-    char room[SPARSE_KEY_SIZE];
-    struct bytes from = sparse_key(view->content->id, kind, number, UINT32_MAX, room);
+    char buffer[SPARSE_KEY_SIZE];
+    struct bytes from = sparse_key(view->content->id, kind, number, UINT32_MAX, buffer);
     enum store_result result;
     struct record record;
-    struct scan *scan = scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+    struct scan *scan =
+        scan_open(view->before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), from);
 
     result = scan_next(scan, NULL, &record);
     if (!result && record.key.len != SPARSE_KEY_SIZE)

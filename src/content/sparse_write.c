@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "content/sparse_write.h"
 
-/* Maximum size of a range that is cleared record by record in the change itself. */
+/* Maximum size of a range whose records are cleared in the commit itself. */
 #define CLEARED_AT_ONCE (16u * UNIT_BYTES)
 
 struct content content_sparse(uint64_t id, uint64_t length)
@@ -39,16 +39,16 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
     bool is_seen = old->found && writer->has_older && old->epoch <= writer->older;
     /* may have to hide versions of older epochs */
     bool hides = parts->count > 0 || writer->epoch > 0;
-    char room[SPARSE_KEY_SIZE];
+    char buffer[SPARSE_KEY_SIZE];
 
     if (old->found && !is_seen) {
         sparse_release(writer->changes, old);
         if (old->epoch != writer->epoch || !hides)
             changes_delete(writer->changes, RECORD_INNER,
-                           sparse_key(writer->id, kind, number, old->epoch, room));
+                           sparse_key(writer->id, kind, number, old->epoch, buffer));
     }
     if (hides)
-        sparse_put(writer->changes, writer->id, kind, number, writer->epoch, writer->joins_above,
+        sparse_put(writer->changes, writer->id, kind, number, writer->epoch, writer->joins_after,
                    parts);
     if (writer->has_older && !(old->found && old->epoch == writer->epoch))
         sparse_mark_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
@@ -71,13 +71,13 @@ static enum store_result cut(const struct sparse_writer *writer, enum sparse_kin
     if (!overlaps)
         return STORE_OK;
     parts = parts_copy(&version.parts);
-    sparse_cut_holes(writer->view, &parts);
+    sparse_remove_holes(writer->view, &parts);
     parts_cut(&parts, start, end);
     sparse_replace(writer, kind, number, &version, &parts);
     return STORE_OK;
 }
 
-/* Removes the range, which is in one unit, from the unit's pages. */
+/* Removes the range, which is within one unit, from the unit's pages. */
 static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
@@ -96,9 +96,9 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
-/* Returns true if the old record need not be read. A page's record contains its bytes, so no
- * pieces must be released, and the new record overwrites it. In later epochs, the new record would
- * be added next to the older version. */
+/* Returns true if the old record need not be read because the write covers the whole page. A page's
+ * record contains its bytes, so it has no pieces to release, and the new record overwrites it. In
+ * later epochs, the new record may be added next to an older version. */
 static bool is_blind(const struct sparse_writer *writer, const struct part *part)
 {
     assert(writer->epoch > 0 || !writer->has_older);
@@ -117,7 +117,7 @@ static enum store_result write_page(const struct sparse_writer *writer, uint64_t
     if (result)
         return result;
     parts = parts_copy(&version.parts);
-    sparse_cut_holes(writer->view, &parts);
+    sparse_remove_holes(writer->view, &parts);
     parts_insert(&parts, part);
     sparse_replace(writer, SPARSE_PAGE, page, &version, &parts);
     return STORE_OK;
@@ -149,7 +149,8 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-/* Inserts the part of the body's pieces that is in the unit. offset: offset of the first piece */
+/* Inserts the parts of the body's pieces that are in the unit. offset: position of the first piece
+ * in the content */
 static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
                           const struct body *body, struct parts *parts)
 {
@@ -190,7 +191,7 @@ static enum store_result write_pieces(const struct sparse_writer *writer, uint64
         if (result)
             return result;
         parts = parts_copy(&version.parts);
-        sparse_cut_holes(writer->view, &parts);
+        sparse_remove_holes(writer->view, &parts);
         insert_pieces(writer, unit, offset, body, &parts);
         sparse_replace(writer, SPARSE_UNIT, unit, &version, &parts);
     }
@@ -214,7 +215,7 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
         .id = content->id,
         .stamp = stamp,
         .epoch = content->epoch,
-        .joins_above = content->sealed_at,
+        .joins_after = content->sealed_at,
         .has_older = content->kept > 0,
         .older = content->kept > 0 ? content->kept - 1 : 0,
     };
@@ -341,24 +342,25 @@ enum store_result content_resize(struct read_view *before, struct changes *chang
 
 /* ---- generations ---- */
 
-static struct bytes generation_key(uint64_t id, uint32_t generation, char room[GENERATION_KEY_SIZE])
+static struct bytes generation_key(uint64_t id, uint32_t generation,
+                                   char buffer[GENERATION_KEY_SIZE])
 {
-    room[0] = 'g';
-    be64_put(room + 1, id);
-    be32_put(room + SPARSE_PREFIX, generation);
-    return bytes_of(room, GENERATION_KEY_SIZE);
+    buffer[0] = 'g';
+    be64_put(buffer + 1, id);
+    be32_put(buffer + SPARSE_PREFIX, generation);
+    return bytes_of(buffer, GENERATION_KEY_SIZE);
 }
 
 struct content content_snapshot(struct changes *changes, struct content *content)
 {
     static const char version = GENERATION_VERSION;
-    char room[GENERATION_KEY_SIZE];
+    char buffer[GENERATION_KEY_SIZE];
     struct content snapshot = *content;
 
     assert(content->form == CONTENT_SPARSE && content->epoch < CONTENT_EPOCHS_MAX);
-    changes_put(changes, RECORD_INNER, generation_key(content->id, content->epoch, room),
+    changes_put(changes, RECORD_INNER, generation_key(content->id, content->epoch, buffer),
                 bytes_of(&version, 1), NULL, 0);
-    changes_put(changes, RECORD_INNER, generation_key(content->id, GENERATION_NEWEST, room),
+    changes_put(changes, RECORD_INNER, generation_key(content->id, GENERATION_NEWEST, buffer),
                 bytes_of(&version, 1), NULL, 0);
     content->sealed_at = content->stamp;
     content->kept = ++content->epoch;
@@ -368,14 +370,14 @@ struct content content_snapshot(struct changes *changes, struct content *content
 enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint32_t generation,
                                     struct neighbours *ret_neighbours)
 {
-    char room[GENERATION_KEY_SIZE];
+    char buffer[GENERATION_KEY_SIZE];
     struct neighbours found = { .has_older = false };
     enum store_result result;
     struct record record;
     struct scan *scan;
 
-    generation_key(id, 0, room);
-    scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), bytes_of("", 0));
+    generation_key(id, 0, buffer);
+    scan = scan_open(before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), bytes_of("", 0));
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK && !found.has_newer) {
         uint32_t kept;
 
@@ -404,14 +406,14 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
                                           bool *ret_more)
 {
     bool is_kept = newest && newest->kept == snapshot->epoch + 1;
-    char room[GENERATION_KEY_SIZE];
+    char buffer[GENERATION_KEY_SIZE];
     struct neighbours around = { .has_older = false };
     enum store_result result =
         is_kept ? sparse_neighbours(before, snapshot->id, snapshot->epoch, &around) : STORE_OK;
 
     if (result)
         return result;
-    changes_delete(changes, RECORD_INNER, generation_key(snapshot->id, snapshot->epoch, room));
+    changes_delete(changes, RECORD_INNER, generation_key(snapshot->id, snapshot->epoch, buffer));
     backlog_add_generation(changes, snapshot->id, snapshot->epoch);
     *ret_more = true;
     if (is_kept)
@@ -419,8 +421,8 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
     return STORE_OK;
 }
 
-/* Number of pages deleted at once without checking whether they exist, which is cheaper than a
- * task. */
+/* Up to this many pages are deleted at once, without checking whether they exist, because that is
+ * cheaper than a task. */
 #define DELETED_AT_ONCE 4u
 
 /* Deletes content that never had a snapshot. It has only the records that its fields indicate, and
@@ -430,11 +432,11 @@ static void delete_only_generation(struct changes *changes, const struct content
 {
     uint64_t pages = content->without_pages ? 0 : (content->length + PAGE_BYTES - 1) / PAGE_BYTES;
     bool goes_at_once = !content->has_units && !content->has_holes && pages <= DELETED_AT_ONCE;
-    char room[SPARSE_KEY_SIZE];
+    char buffer[SPARSE_KEY_SIZE];
 
     for (uint64_t page = 0; goes_at_once && page < pages; page++)
         changes_delete(changes, RECORD_INNER,
-                       sparse_key(content->id, SPARSE_PAGE, page, content->epoch, room));
+                       sparse_key(content->id, SPARSE_PAGE, page, content->epoch, buffer));
     if (goes_at_once)
         return;
     if (!content->without_pages)
@@ -448,13 +450,13 @@ static void delete_only_generation(struct changes *changes, const struct content
 
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more)
 {
-    char room[GENERATION_KEY_SIZE];
+    char buffer[GENERATION_KEY_SIZE];
 
     if (newest->epoch == 0) {
         delete_only_generation(changes, newest, ret_more);
         return;
     }
-    changes_delete(changes, RECORD_INNER, generation_key(newest->id, GENERATION_NEWEST, room));
+    changes_delete(changes, RECORD_INNER, generation_key(newest->id, GENERATION_NEWEST, buffer));
     backlog_add_generation(changes, newest->id, GENERATION_NEWEST);
     *ret_more = true;
 }

@@ -13,7 +13,7 @@ struct sparse_writer {
     struct changes *changes;
     uint64_t id, stamp;
     uint32_t epoch;       /* epoch of the versions to write */
-    uint64_t joins_above; /* adjacent parts written after this stamp may be joined */
+    uint64_t joins_after; /* adjacent parts written after this stamp may be joined */
     bool has_older;       /* a generation before the epoch is retained */
     uint32_t older;       /* the newest such generation */
 };
@@ -22,7 +22,7 @@ struct sparse_writer {
  * change is in the future. */
 enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
                                      uint64_t stamp, struct sparse_writer *ret_writer);
-/* Sets the content's flags for the kinds of records it has, after a body was written. */
+/* Updates the content's flags for the kinds of its records after a body was written. */
 void sparse_note_kind(struct content *content, const struct body *body);
 struct parts parts_copy(const struct parts *parts);
 /* Writes `parts` as the new version of the page or unit. Deletes the previous version, `old`,

@@ -1,5 +1,5 @@
-/* Internal to content/: a window is a part of content as readable fragments, with references to
- * runs resolved. */
+/* Internal to content/: a window is a part of content in the form of readable fragments, in which
+ * references to runs have been resolved. */
 #ifndef LAGRA_CONTENT_WINDOW_H
 #define LAGRA_CONTENT_WINDOW_H
 
@@ -31,21 +31,21 @@ struct window {
 struct map_reader {
     struct read_view *snapshot;
     struct arena *arena;
-    /* the arena belongs only to this reader, so a window can replace the previous one */
+    /* the arena belongs to this reader only, so it is rewound before a window is loaded */
     bool rewinds;
     struct content content;
     struct arena_mark empty, with_segment;
-    struct segment segment; /* end 0: not loaded */
+    struct segment segment; /* end 0 means not loaded */
 };
 void map_reader_init(struct map_reader *reader, struct read_view *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content);
-/* Loads a window that contains the byte at `offset`, and possibly the following ones up to `end`;
- * frees the previous window. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO; after an error,
- * no window is loaded. */
+/* Frees the previous window and loads one that contains the byte at `offset`, and possibly
+ * following bytes up to `end`. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO; after an
+ * error, no window is loaded. */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,
                                   struct window *ret_window);
-/* Reads the map of the following windows, from an offset on, and discards it, so that it is in the
- * store's cache when the reader needs it. Stops at the first error. Requires STORE_MAY_BLOCK. */
-void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
+/* Reads the map of the windows after an offset and discards it, so that it is in the store's cache
+ * when the reader needs it. Stops at the first error. Requires STORE_MAY_BLOCK. */
+void map_reader_read_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
 
 #endif

@@ -2,6 +2,7 @@
  * its blob is, or where the first name below it is. rest: Path-List; decision: 1205 */
 #include "dfs/path_operations.h"
 
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 
 /* The name of a directory and the names below it are not adjacent: "a" is before "a-b", which is
@@ -106,7 +107,7 @@ static enum error find_node(struct decision *d, struct bytes name, struct blob *
     result = blob_read(d->before, d->arena, blob_base, ret_blob);
     if (result)
         return decision_fail_store(d, result);
-    if (blob_has_expired(ret_blob, d->now))
+    if (file_has_expired(d, ret_blob))
         return E_BlobNotFound;
     e = blob_is_directory(d) ? namespace_is_empty(d, &is_empty) : OK;
     if (!e && !is_empty)

@@ -11,8 +11,8 @@
 
 struct fetch_client;
 
-/* Creates a client. ca_path: PEM file with trusted certificate authorities; NULL: the system's.
- * Returns NULL, after logging it, if libcurl cannot be loaded. */
+/* Creates a client. ca_path: PEM file with trusted certificate authorities; NULL means the
+ * system's. Returns NULL, after logging it, if libcurl cannot be loaded. */
 struct fetch_client *fetch_client_new(const char *ca_path);
 void fetch_client_free(struct fetch_client *client);
 

@@ -34,7 +34,7 @@ struct curl_library {
 const struct curl_library *curl_library_load(void);
 /* Sets the options common to all requests: only HTTP and HTTPS, no proxy, the connect timeout.
  * Errors are written to `problem`, of CURL_ERROR_SIZE bytes, which must live as long as the handle.
- * ca_path: PEM file with trusted certificate authorities; NULL: the system's. */
+ * ca_path: PEM file with trusted certificate authorities; NULL means the system's. */
 void curl_set_common(const struct curl_library *curl, CURL *easy, const char *ca_path,
                      char *problem);
 /* Frees its resources, if it was loaded. Call when there are no more fetches. */

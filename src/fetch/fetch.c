@@ -193,11 +193,11 @@ static bool wait_for_bytes(struct fetch *fetch)
 static bool is_slow(struct fetch *fetch)
 {
     const struct fetcher_options *options = &fetch->fetcher->options;
-    uint64_t patience_ms = options->patience_ms > 0 ? options->patience_ms : FETCH_PATIENCE_MS;
+    uint64_t timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : FETCH_PATIENCE_MS;
 
-    if (fetch->waited_ns < patience_ms * 1000000u)
+    if (fetch->waited_ns < timeout_ms * 1000000u)
         return false;
-    fetch->is_slow = fetch->came < patience_ms * FETCH_RATE_MIN / 1000;
+    fetch->is_slow = fetch->came < timeout_ms * FETCH_RATE_MIN / 1000;
     fetch->waited_ns = fetch->came = 0;
     return fetch->is_slow;
 }

@@ -24,8 +24,9 @@ struct fetcher; /* shared by all fetches */
 
 struct fetcher_options {
     struct address_list allowed; /* in addition to the public internet */
-    const char *ca_path;  /* PEM file with trusted certificate authorities; NULL: the system's */
-    unsigned patience_ms; /* replaces FETCH_PATIENCE_MS unless 0 */
+    const char
+        *ca_path; /* PEM file with trusted certificate authorities; NULL means the system's */
+    unsigned timeout_ms; /* replaces FETCH_PATIENCE_MS unless 0 */
     /* accepts any address and certificate: if the operator has named the server */
     bool trusts_all;
     const char
@@ -55,11 +56,11 @@ struct fetch_asked {
     struct bytes url;
     bool head_only;
     const char *method; /* a method other than GET, HEAD or POST, or NULL */
-    struct bytes body;  /* ptr not NULL: the body of a POST */
+    struct bytes body;  /* ptr not NULL means the body of a POST */
     bool introduces;    /* starts with a PROXY protocol header that names this machine */
     const struct fetch_header *headers;
     size_t header_count;
-    /* limit for the entire fetch; 0: none as long as the rate is sufficient */
+    /* limit for the entire fetch; 0 means none as long as the rate is sufficient */
     unsigned seconds_max;
 };
 
@@ -69,7 +70,7 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
                              struct fetch **ret_fetch);
 /* Valid after FETCH_OK. */
 int fetch_status(const struct fetch *fetch);
-/* Returns the last header of this name; ptr NULL if there is none. Valid until fetch_close(). */
+/* Returns the last header of this name; ptr NULL if none exists. Valid until fetch_close(). */
 struct bytes fetch_header(const struct fetch *fetch, const char *name);
 size_t fetch_header_count(const struct fetch *fetch);
 struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i);

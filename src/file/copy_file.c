@@ -62,7 +62,7 @@ static struct copy_state copy_of(const struct decision *d, const struct copy_fil
     };
 }
 
-/* Creates the destination. returns OK, or an error of new_file_open() */
+/* Creates the destination. Returns OK, or an error of new_file_open(). */
 enum error copy_file_decide(struct decision *d, const struct copy_file_parameters *p,
                             struct copy_file_result *r)
 {

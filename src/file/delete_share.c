@@ -76,8 +76,8 @@ static void delete_records(struct decision *d, const struct share_snapshots *sna
 
 /* ---- Delete Share ---- */
 
-/* Checks that the snapshots may be deleted. returns OK, E_ShareHasSnapshots, E_LeaseIdMissing
- * (of a snapshot) */
+/* Checks that the snapshots may be deleted. Returns OK, E_ShareHasSnapshots, E_LeaseIdMissing
+ * (of a snapshot). */
 static enum error check_snapshots(const struct decision *d, enum delete_snapshots asked,
                                   const struct share_snapshots *snapshots)
 {

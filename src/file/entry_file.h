@@ -14,7 +14,7 @@
 
 /* Reads the record of an entry. If another file has the name by now, updates *entry to that file.
  * Adds no part to the decision. The strings of *ret_file are in the arena.
- * returns STORE_OK; STORE_NOT_FOUND: the name no longer exists; as read_view_get() */
+ * Returns STORE_OK; STORE_NOT_FOUND: the name no longer exists; as read_view_get(). */
 enum store_result entry_file_read(struct decision *d, uint64_t directory, struct arena *arena,
                                   struct tree_entry *entry, struct file *ret_file);
 

@@ -38,7 +38,7 @@ struct file_resource {
     /* Decoded, without trailing slashes; ptr NULL above path level. */
     struct bytes path;
     bool trailing_dots; /* x-ms-allow-trailing-dot: true if trailing dots are part of names */
-    instant snapshot;   /* share snapshot; 0: the share itself */
+    instant snapshot;   /* share snapshot; 0 means the share itself */
 };
 static inline const struct file_resource *file_resource(const struct resource *resource)
 {
@@ -47,7 +47,7 @@ static inline const struct file_resource *file_resource(const struct resource *r
 void file_signed_names(const struct resource *resource, struct bytes *ret_share,
                        struct bytes *ret_path);
 /* Checks the share name and the path.
- * returns OK, E_InvalidResourceName, E_OutOfRangeName, E_InvalidFileOrDirectoryPathName
+ * Returns OK, E_InvalidResourceName, E_OutOfRangeName, E_InvalidFileOrDirectoryPathName
  * rest: Naming-and-Referencing-Shares--Directories--Files--and-Metadata; semantics 10.1 */
 enum error file_check_names(const struct resource *resource);
 
@@ -87,7 +87,7 @@ struct share {
 /* Identifies a record in a share's partition. */
 struct share_key {
     instant deleted;  /* deletion time, for soft-deleted shares and their snapshots; else 0 */
-    instant snapshot; /* snapshot date; 0: the share itself */
+    instant snapshot; /* snapshot date; 0 means the share itself */
 };
 extern const struct share_key share_itself;
 static inline struct share_key share_snapshot_key(instant snapshot)
@@ -95,7 +95,7 @@ static inline struct share_key share_snapshot_key(instant snapshot)
     return (struct share_key){ .snapshot = snapshot };
 }
 /* Reads a share or snapshot. Strings are in the arena.
- * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO */
+ * Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO. */
 enum store_result share_read(struct read_view *before, struct arena *arena, struct share_key key,
                              struct share *ret_share);
 void share_write(struct changes *changes, struct arena *arena, struct share_key key,
@@ -156,8 +156,8 @@ enum error share_subject_deleted(struct decision *d);
 /* Subject functions for a file or directory. They set d->before and d->changes to the node's
  * partition, or to that of its parent directory if the node does not exist, and fill in
  * file_state(d).
- * returns OK; E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch;
- * E_ShareSnapshotOperationNotSupported for writes to a share snapshot */
+ * Returns OK; E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch;
+ * E_ShareSnapshotOperationNotSupported for writes to a share snapshot. */
 enum error file_subject(struct decision *d);
 enum error directory_subject(struct decision *d);
 /* Like file_subject(), with the parent directory among the parts, for deletions. */
@@ -171,20 +171,20 @@ enum error new_subject(struct decision *d);
 enum error handles_subject(struct decision *d);
 
 /* Reads the record of the node in state->part and sets d->subject, d->lease and state->file.
- * returns OK, or an error of decision_fail_store() */
+ * Returns OK, or an error of decision_fail_store(). */
 enum error file_load(struct decision *d);
 
 /* Reads a directory's record by its id, in the share or the requested snapshot. Succeeds for a root
- * directory without a record. Adds no part. returns OK, or an error of decision_fail_store() */
+ * directory without a record. Adds no part. Returns OK, or an error of decision_fail_store(). */
 enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret_file);
 
 /* Checks the name of a directory or file. trailing_dots: whether trailing dots are part of the
  * name or ignored.
- * returns OK, E_InvalidResourceName */
+ * Returns OK, E_InvalidResourceName. */
 enum error file_check_name(struct bytes name, bool trailing_dots);
 /* Splits a path into names, without their trailing dots unless these are part of names. text: a
- * checked path, as in struct file_resource; ptr NULL for the root. returns OK, or an error of
- * file_check_names() */
+ * checked path, as in struct file_resource; ptr NULL for the root. Returns OK, or an error of
+ * file_check_names(). */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);
 /* Fails with the error code for a result of the tree. */
@@ -201,11 +201,11 @@ void file_write_changed(struct decision *d, struct file *file);
 enum error file_enter(struct decision *d);
 enum error file_leave(struct decision *d);
 /* Checks the operation against the opens of a node. Decide functions call it for nodes other than
- * the subject. part: the node's. returns like open_state_check_rest() */
+ * the subject. part: the node's. Returns like open_state_check_rest(). */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
 /* Returns the open state of a node: the one already read in this decision, or reads it. part: the
- * node's. returns like open_state_read() */
+ * node's. Returns like open_state_read(). */
 enum error file_open_state(struct decision *d, struct decision_part *part, uint64_t node,
                            struct open_state **ret_opens);
 /* Check byte-range locks before the subject's data is read or changed, like open_state_check_read()

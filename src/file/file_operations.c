@@ -131,7 +131,7 @@ enum error file_remove(struct decision *d, const struct tree_place *place, const
 }
 
 /* Deletes a file or an empty directory.
- * returns OK, E_DirectoryNotEmpty
+ * Returns OK, E_DirectoryNotEmpty
  * rest: Delete-File, Delete-Directory */
 enum error delete_file_decide(struct decision *d, const struct delete_file_parameters *p,
                               struct delete_file_result *r)
@@ -147,7 +147,7 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
  * Create-Symbolic-Link, Read-Symbolic-Link "Protocol availability" */
 
 /* Always fails, but only after the share was found and the caller authorized.
- * returns E_UnsupportedQueryParameter
+ * Returns E_UnsupportedQueryParameter
  * decision: 615 */
 enum error link_decide(struct decision *d, const struct link_parameters *p, struct link_result *r)
 {

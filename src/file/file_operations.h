@@ -16,19 +16,19 @@ struct file_shown {
 };
 /* Returns the node that the subject function found. */
 struct file_shown file_show(const struct file_state *state);
-/* Fails if the file has the read-only attribute. returns OK, E_ReadOnlyAttribute. semantics 8.1 */
+/* Fails if the file has the read-only attribute. Returns OK, E_ReadOnlyAttribute. semantics 8.1 */
 enum error file_refuse_read_only(const struct file *file);
 
 /* Deletes a file or an empty directory, with its contents, and subtracts its length from the
- * share's usage. place: found for TREE_TO_CHANGE. returns OK, E_DirectoryNotEmpty, as
- * decision_fail_store() */
+ * share's usage. place: found for TREE_TO_CHANGE. Returns OK, E_DirectoryNotEmpty, as
+ * decision_fail_store(). */
 enum error file_remove(struct decision *d, const struct tree_place *place, const struct file *file);
 
 /* Renames the node at `from` to the name of state->place and deletes state->file, which has that
  * name. Afterwards state->place, ->part and ->file are those of the renamed node.
- * returns OK, E_ResourceAlreadyExists, E_ResourceTypeMismatch, E_DirectoryNotEmpty;
+ * Returns OK, E_ResourceAlreadyExists, E_ResourceTypeMismatch, E_DirectoryNotEmpty;
  *         E_InvalidHeaderValue: `from` is the root or contains the new name;
- *         as decision_fail_store() */
+ *         as decision_fail_store(). */
 enum error file_move(struct decision *d, const struct tree_place *from, const struct file *source,
                      enum tree_over over);
 
@@ -117,7 +117,7 @@ struct rename {
     struct smb_given smb;
     bool has_metadata;
     struct bytes metadata;
-    struct bytes content_type; /* files only; ptr NULL: unchanged */
+    struct bytes content_type; /* files only; ptr NULL means unchanged */
 };
 struct rename_file_parameters {
     struct parameters base;
@@ -154,7 +154,7 @@ struct list_files_parameters {
     struct parameters base;
     struct listing listing;
     bool properties;   /* properties of directories are requested */
-    struct bytes from; /* first name; ptr NULL: from the beginning */
+    struct bytes from; /* first name; ptr NULL means from the beginning */
     struct file_sink *sink;
 };
 struct list_files_result {
@@ -191,8 +191,8 @@ enum over_read_only { OVER_READ_ONLY_REFUSED, OVER_READ_ONLY };
 /* Creates the node of a new file of this length. Deletes an existing file of the name with its
  * contents, but its lease passes to the new file. *file: `kind` must be set; its content becomes a
  * hole.
- * returns OK, E_ReadOnlyAttribute, E_ResourceTypeMismatch, E_FileLockConflict,
- * E_ShareSizeLimitReached */
+ * Returns OK, E_ReadOnlyAttribute, E_ResourceTypeMismatch, E_FileLockConflict,
+ * E_ShareSizeLimitReached. */
 enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t length,
                          struct file *file, struct decision_part **ret_part);
 /* Writes the record of the new node, with the default properties of its kind. */

@@ -52,7 +52,7 @@ struct file {
 
 /* Reads the record in the tree's current state or its snapshot. before: of the node's partition.
  * Strings are in the arena.
- * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+ * Returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO. */
 enum store_result file_read(const struct tree *tree, struct read_view *before, struct arena *arena,
                             struct file *ret_file);
 /* Retains the file as it was read, with its content, for the share snapshots that contain it. Must

@@ -4,7 +4,7 @@
 #include "file/handle_operations.h"
 #include "opens/open_state.h"
 
-/* Fails if `recursive` is set for a file. returns OK, E_InvalidHeaderValue */
+/* Fails if `recursive` is set for a file. Returns OK, E_InvalidHeaderValue. */
 static enum error handle_check_recursive(struct decision *d, bool recursive)
 {
     if (recursive && file_state(d)->place.entry.kind == TREE_FILE)
@@ -26,8 +26,8 @@ static bool is_full(const struct page *page)
            page->work >= HANDLE_WORK_MAX;
 }
 
-/* Adds a handle if it is at or below the subject. returns STORE_OK even if it is not, or is
- * deleted */
+/* Adds a handle if it is at or below the subject. Returns STORE_OK even if it is not, or is
+ * deleted. */
 static enum store_result add_handle(struct page *page, const struct handle *handle)
 {
     struct arena_mark mark = arena_mark(page->arena);

@@ -35,7 +35,7 @@ OPERATION_DECLARE(list_handles);
 struct force_close_handles_parameters {
     struct parameters base;
     bool recursive;
-    uint64_t id; /* 0: all */
+    uint64_t id; /* 0 means all */
     struct handle_marker from;
 };
 struct force_close_handles_result {

@@ -27,7 +27,7 @@ static bool shows_file(const struct page *page, const struct tree_entry *entry)
     return entry->kind != TREE_DIRECTORY || page->asked->properties;
 }
 
-/* Adds an entry unless it was deleted. returns STORE_OK even if it was deleted */
+/* Adds an entry unless it was deleted. Returns STORE_OK even if it was deleted. */
 static enum store_result add_entry(struct page *page, struct tree_entry *entry)
 {
     struct arena_mark mark = arena_mark(page->arena);

@@ -113,7 +113,7 @@ enum error new_file_write(struct decision *d, struct decision_part *part,
 
 /* ---- Create Directory and Create File ---- */
 
-/* Creates a directory. The subject function has checked the parent. returns OK,
+/* Creates a directory. The subject function has checked the parent. Returns OK,
  * E_ResourceAlreadyExists
  * rest: Create-Directory */
 enum error create_directory_decide(struct decision *d, const struct create_directory_parameters *p,
@@ -140,7 +140,7 @@ static enum error write_content(struct decision *d, struct decision_part *part,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* Creates a file whose data is a hole, except for the request body at its start. returns OK, or an
+/* Creates a file whose data is a hole, except for the request body at its start. Returns OK, or an
  * error of new_file_open()
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,

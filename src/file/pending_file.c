@@ -90,8 +90,8 @@ static void take_place(struct decision *d, const struct tree_node *node, struct 
     place->entry.kind = node->kind;
 }
 
-/* Reads the file of the decision's partition. returns OK, E_NoPendingCopyOperation, or a read
- * error */
+/* Reads the file of the decision's partition. Returns OK, E_NoPendingCopyOperation, or a read
+ * error. */
 static enum error read_node(struct decision *d, struct file_state *state)
 {
     const struct partition *at = &d->parts[0].partition;

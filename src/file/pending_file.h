@@ -28,10 +28,10 @@ struct pending_file {
 
 /* Writes the record and starts the copy. *file: the record that the caller will write; its MD5 is
  * removed until the copy is complete. part: the node's, with changes. source->begun is not needed.
- * returns OK, or an error of decision_fail_store() */
+ * Returns OK, or an error of decision_fail_store(). */
 enum error pending_file_begin(struct decision *d, struct decision_part *part,
                               const struct pending_source *source, struct file *file);
-/* Reads the record. returns STORE_OK, STORE_NOT_FOUND, as pending_record_read() */
+/* Reads the record. Returns STORE_OK, STORE_NOT_FOUND, as pending_record_read(). */
 enum store_result pending_file_read(struct read_view *before, struct arena *arena,
                                     struct pending_file *ret_pending);
 /* Deletes the record and the second content. */
@@ -45,15 +45,15 @@ enum error pending_file_find(struct decision *d, const struct guid *id,
                              struct pending_file *ret_pending);
 /* Sets the copy's description: the last error, or empty. Called after pending_file_find(). */
 void pending_file_show(struct decision *d, struct bytes description);
-/* Writes a part of the source's data and records the progress. returns OK; E_ServerBusy if another
- * part is next; as decision_fail_content() */
+/* Writes a part of the source's data and records the progress. Returns OK; E_ServerBusy if another
+ * part is next; as decision_fail_content(). */
 enum error pending_file_step(struct decision *d, struct pending_file *pending,
                              const struct copied_step *step);
-/* Completes the copy. returns OK; E_ServerBusy if data is missing, or an SMB client has the file
- * open without write sharing (retry later); as open_state_check_rest() */
+/* Completes the copy. Returns OK; E_ServerBusy if data is missing, or an SMB client has the file
+ * open without write sharing (retry later); as open_state_check_rest(). */
 enum error pending_file_complete(struct decision *d, const struct pending_file *pending);
-/* Fails the copy and truncates the file. returns OK; E_ServerBusy, like pending_file_complete();
- * as file_resize() */
+/* Fails the copy and truncates the file. Returns OK; E_ServerBusy, like pending_file_complete();
+ * as file_resize(). */
 enum error pending_file_fail(struct decision *d, struct bytes description);
 
 /* Aborts the copy and truncates the file, for Abort Copy File, which was already checked against
@@ -66,7 +66,7 @@ enum error pending_file_abort(struct decision *d);
 
 /* Removes entries with a pending delete from *page. May miss deletes that became pending after
  * the page was read. Costs one index read if none is pending.
- * returns STORE_OK, as index_iterator_next() */
+ * Returns STORE_OK, as index_iterator_next(). */
 enum store_result pending_leave_out(struct decision *d, struct tree_page *page);
 
 #endif

@@ -46,7 +46,7 @@ struct permission_given {
 };
 
 /* Sets file->permission of the node at file_state(d)->place as requested. Adds at most one part.
- * returns OK, or an error of permission_find_key() */
+ * Returns OK, or an error of permission_find_key(). */
 enum error permission_settle(struct decision *d, const struct permission_given *given,
                              struct file *file);
 

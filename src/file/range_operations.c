@@ -82,7 +82,7 @@ static enum store_result check_subject(struct decision *d, struct read_view *bef
 }
 
 /* Finds the record of a share snapshot.
- * returns OK, E_PreviousSnapshotNotFound */
+ * Returns OK, E_PreviousSnapshotNotFound. */
 static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
 {
     struct partition at = { .space = file_account_space(d->input->account),

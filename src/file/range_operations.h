@@ -63,7 +63,7 @@ OPERATION_DECLARE(clear_range);
 struct list_ranges_parameters {
     struct parameters base;
     struct range_list list;
-    instant previous; /* share snapshot to compare with; 0: none */
+    instant previous; /* share snapshot to compare with; 0 means none */
 };
 struct list_ranges_result {
     struct result base;

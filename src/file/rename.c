@@ -4,7 +4,7 @@
 #include "file/share_usage.h"
 
 /* Finds the source. The subject function has found the destination.
- * returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch */
+ * Returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch. */
 static enum error find_source(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct tree_place *ret_place, struct file *ret_file)
 {

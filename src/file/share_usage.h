@@ -35,7 +35,7 @@ enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret
 /* Returns the number of a file's counter, below SHARE_USAGE_PARTS. */
 unsigned share_usage_part(uint64_t file);
 struct partition share_usage_partition(struct arena *arena, struct guid space, unsigned part);
-/* Reads a counter. before: of its partition. returns STORE_OK, as small_record_read() */
+/* Reads a counter. before: of its partition. Returns STORE_OK, as small_record_read(). */
 enum store_result share_usage_sum(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_bytes);
 void share_usage_put(struct changes *changes, struct arena *arena, uint64_t bytes);

@@ -19,7 +19,7 @@ struct smb_given {
 };
 
 /* Applies the properties, with d->now as the current time. All times of a new file are 0 before
- * the call. returns OK, or an error of permission_settle() */
+ * the call. Returns OK, or an error of permission_settle(). */
 enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file);
 
 #endif

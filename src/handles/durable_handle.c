@@ -34,7 +34,7 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 
 /* ---- reconnect ---- */
 
-/* Finds the node of a retained handle. returns OK, E_ResourceNotFound, as decision_fail_store() */
+/* Finds the node of a retained handle. Returns OK, E_ResourceNotFound, as decision_fail_store(). */
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
     struct bytes value;
@@ -76,8 +76,8 @@ enum error disconnected_handle_attempt(struct decision *d, void *of)
     return OK;
 }
 
-/* Finds the node by the path sent by the client. returns OK, E_InvalidInput: missing, or another
- * node */
+/* Finds the node by the path sent by the client. Returns OK, E_InvalidInput: missing, or another
+ * node. */
 static enum error find_named(struct decision *d, const struct handle_reconnect *back)
 {
     struct file_state *state = file_state(d);

@@ -8,7 +8,7 @@
 
 /* Retains the handle of a client whose connection was lost, or closes it as CLOSE does if it
  * cannot be retained (open_state_disconnect()).
- * returns as handle_close_attempt */
+ * Returns as handle_close_attempt. */
 struct handle_disconnect {
     struct handle_close close;
     struct handle_kept kept;
@@ -20,7 +20,7 @@ struct handle_disconnect {
 attempt_fn handle_disconnect_attempt;
 
 /* Finds a retained handle of the share by its id.
- * returns OK, E_ResourceNotFound: not retained, or expired */
+ * Returns OK, E_ResourceNotFound: not retained, or expired. */
 struct disconnected_handle {
     const struct tree_connect *tree_connect;
     uint64_t id;
@@ -33,8 +33,8 @@ struct disconnected_handle {
 attempt_fn disconnected_handle_attempt;
 
 /* Reconnects to a handle. The caller must have added the listener for its caching.
- * returns OK, E_ResourceNotFound
- *         E_InvalidInput  the handle exists, but its file has another name */
+ * Returns OK, E_ResourceNotFound
+ *         E_InvalidInput  the handle exists, but its file has another name. */
 struct handle_reconnect {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
@@ -51,7 +51,7 @@ struct handle_reconnect {
 attempt_fn handle_reconnect_attempt;
 
 /* Returns the information and caching of an existing handle, for a replayed create.
- * returns OK, E_ResourceNotFound */
+ * Returns OK, E_ResourceNotFound. */
 struct handle_replay {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
@@ -62,7 +62,7 @@ struct handle_replay {
 };
 attempt_fn handle_replay_attempt;
 
-/* Closes a disconnected handle that has expired. returns OK */
+/* Closes a disconnected handle that has expired. Returns OK. */
 struct handle_overdue {
     struct handle_close close;
 };

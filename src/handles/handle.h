@@ -40,7 +40,7 @@ struct held_handle {
     uint64_t id;     /* 0 in a share snapshot, whose opens are not recorded */
     uint64_t parent; /* id of the parent directory at open time */
     enum tree_kind kind;
-    instant snapshot; /* share snapshot; 0: the share itself */
+    instant snapshot; /* share snapshot; 0 means the share itself */
     uint32_t granted; /* MAY_*, without generic rights */
     struct handle_times times;
 };
@@ -49,7 +49,7 @@ struct held_handle {
 struct handle_info {
     uint64_t node, parent; /* ids; 0 for the root */
     enum tree_kind kind;
-    uint32_t attributes; /* ATTRIBUTE_*; 0: a normal file */
+    uint32_t attributes; /* ATTRIBUTE_*; 0 means a normal file */
     instant created, accessed, written, changed;
     uint64_t length, allocated; /* bytes; 0 for directories */
     bool is_delete_pending;

@@ -11,7 +11,7 @@ struct handle_query {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
     bool wants_path;           /* not for snapshots, whose paths never change */
-    uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0: none */
+    uint32_t wants_descriptor; /* DESCRIPTOR_* (security_descriptor.h); 0 means none */
 
     /* ---- results ---- */
     struct handle_info info;
@@ -24,7 +24,7 @@ attempt_fn handle_query_attempt;
 
 /* MS-FSCC 2.4.7 "FileBasicInformation" */
 enum basic_time {
-    BASIC_TIME_KEPT,   /* 0: unchanged */
+    BASIC_TIME_KEPT,   /* 0 means unchanged */
     BASIC_TIME_FROZEN, /* -1: no longer updated by operations on this handle */
     BASIC_TIME_THAWED, /* -2: updated again */
     BASIC_TIME_GIVEN,  /* set, and no longer updated */
@@ -49,8 +49,8 @@ attempt_fn handle_set_basic_attempt;
 
 /* FileEndOfFileInformation, FileAllocationInformation (is_allocation: truncates, never extends).
  * Updates the last write time even if the length is unchanged.
- * returns OK, E_ResourceTypeMismatch; E_InvalidRange: above FILE_LENGTH_MAX;
- * E_ShareSizeLimitReached */
+ * Returns OK, E_ResourceTypeMismatch; E_InvalidRange: above FILE_LENGTH_MAX;
+ * E_ShareSizeLimitReached. */
 struct handle_set_length {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
@@ -66,8 +66,8 @@ attempt_fn handle_set_length_attempt;
 
 /* FileDispositionInformation. The node is deleted when its last handle is closed. A pending
  * delete does not survive a crash.
- * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
- *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root */
+ * Returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty,
+ *         E_SharingViolation: handle lacks DELETE; E_ResourceTypeMismatch: the root. */
 struct handle_set_disposition {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;

@@ -43,7 +43,7 @@ void handle_reading_begin(struct decision *d, const struct handle_read *read, ch
  *         DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
  *         E_InternalError  corruption or a disk error; E_ServerBusy */
 enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *waiter);
-/* Loads data after DECIDE_BLOCKING. May block. returns OK, E_InternalError, E_ServerBusy */
+/* Loads data after DECIDE_BLOCKING. May block. Returns OK, E_InternalError, E_ServerBusy. */
 enum error handle_reading_load(struct handle_reading *reading);
 /* Ends the read. No waiter may be armed. */
 void handle_reading_end(struct handle_reading *reading);
@@ -59,15 +59,15 @@ void handle_reading_end(struct handle_reading *reading);
  *     write_staging_end()            after the commit, or when the write is abandoned */
 
 struct write_staging {
-    struct stage *stage; /* NULL: the data is inline */
+    struct stage *stage; /* NULL means the data is inline */
     struct bytes bytes;  /* data to write */
     size_t taken;
 };
 /* Starts staging. bytes: valid until write_staging_end() */
 void write_staging_begin(struct store *store, struct bytes bytes,
                          struct write_staging *ret_staging);
-/* Continues staging. returns STORE_OK; STORE_WAIT: call again when the waiter is woken; as
- * stage_write() */
+/* Continues staging. Returns STORE_OK; STORE_WAIT: call again when the waiter is woken; as
+ * stage_write(). */
 enum store_result write_staging_go_on(struct write_staging *staging, struct waiter *waiter,
                                       struct body *ret_body);
 void write_staging_end(struct write_staging *staging);
@@ -85,9 +85,9 @@ struct handle_write {
 /* Writes to the file and extends it if necessary. Breaks the data caching of others without
  * waiting. An empty write changes nothing. The caller may respond once the change is committed; it
  * becomes durable no later than the next flush, close or set on the handle (docs/smb.md).
- * returns OK, E_FileLockConflict, E_ResourceTypeMismatch
+ * Returns OK, E_FileLockConflict, E_ResourceTypeMismatch
  *         E_InvalidRange           ends beyond FILE_LENGTH_MAX
- *         E_ShareSizeLimitReached, E_InsufficientStorage, E_ServerBusy */
+ *         E_ShareSizeLimitReached, E_InsufficientStorage, E_ServerBusy. */
 attempt_fn handle_write_attempt;
 
 /* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36 returns
@@ -104,7 +104,7 @@ attempt_fn handle_zero_attempt;
 
 /* Flushes the file: d->seen must be durable before the response, and covers all commits to the
  * file by any client. The handle shows current times afterwards.
- * returns OK */
+ * Returns OK. */
 struct handle_flush {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;

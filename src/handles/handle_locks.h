@@ -26,13 +26,13 @@ struct handle_lock {
     enum error stopped;
 };
 /* Acquires all locks or none (MS-SMB2 3.3.5.14.2), or releases them.
- * returns OK, DECIDE_WAITS, E_FileLockConflict; E_InvalidRange: ends beyond 2^64;
- *         E_ServerBusy: BYTE_LOCKS_MAX; E_ResourceTypeMismatch: a directory */
+ * Returns OK, DECIDE_WAITS, E_FileLockConflict; E_InvalidRange: ends beyond 2^64;
+ *         E_ServerBusy: BYTE_LOCKS_MAX; E_ResourceTypeMismatch: a directory. */
 attempt_fn handle_lock_attempt;
 
 /* Acknowledges a break, for the client or by the server after a timeout.
- * returns OK; E_ResourceNotFound: the key has no caching, or no such break is in progress
- *         E_InvalidInput: retains more than the break allows */
+ * Returns OK; E_ResourceNotFound: the key has no caching, or no such break is in progress
+ *         E_InvalidInput: retains more than the break allows. */
 struct handle_acknowledge {
     const struct tree_connect *tree_connect;
     uint64_t node;

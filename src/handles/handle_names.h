@@ -16,14 +16,14 @@ struct handle_rename {
     bool lasts;
 };
 /* Renames in one commit, however large the subtree. Breaks the handle caching of others first.
- * returns OK, DECIDE_WAITS, E_InvalidResourceName, E_InvalidFileOrDirectoryPathName,
+ * Returns OK, DECIDE_WAITS, E_InvalidResourceName, E_InvalidFileOrDirectoryPathName,
  *         E_ParentNotFound, E_ResourceAlreadyExists
  *         E_SharingViolation   the target directory is open without write sharing, or with
  *                              DELETE access
  *         E_AuthorizationPermissionMismatch
  *                              the existing target is a directory, open, or read-only; a node
  *                              below the renamed directory is open; the root
- *         E_InvalidInput       a directory into its own subtree */
+ *         E_InvalidInput       a directory into its own subtree. */
 attempt_fn handle_rename_attempt;
 
 /* ---- listing ---- */
@@ -32,7 +32,8 @@ attempt_fn handle_rename_attempt;
 enum list_stage { LIST_DOT, LIST_DOT_DOT, LIST_NAMES, LIST_END };
 struct list_position {
     enum list_stage stage;
-    struct bytes name; /* for LIST_NAMES: this name or the next one; ptr NULL: from the first */
+    struct bytes
+        name; /* for LIST_NAMES: this name or the next one; ptr NULL means from the first */
 };
 
 struct listed {
@@ -63,8 +64,8 @@ struct handle_list {
 };
 /* Reads one page. It may have fewer entries than fit although more follow. Returns
  * DECIDE_BLOCKING for more than a few entries, which need a thread that may block.
- * returns OK, also if nothing matches; E_ResourceTypeMismatch: a file
- *         E_InvalidResourceName: invalid pattern */
+ * Returns OK, also if nothing matches; E_ResourceTypeMismatch: a file
+ *         E_InvalidResourceName: invalid pattern. */
 attempt_fn handle_list_attempt;
 
 #endif

@@ -32,7 +32,7 @@ struct handle_open {
     /* Path components in UTF-8 as sent by the client, without backslashes; none for the root. */
     const struct bytes *names;
     size_t name_count;
-    instant snapshot; /* share snapshot, whole seconds; 0: the share itself */
+    instant snapshot; /* share snapshot, whole seconds; 0 means the share itself */
     enum open_disposition disposition;
     enum open_kind kind;
     uint32_t desired;    /* MAY_*, including generic rights and MAY_MAXIMUM */
@@ -40,7 +40,7 @@ struct handle_open {
     uint32_t attributes; /* for a created or overwritten file: ATTRIBUTE_*, others are ignored */
     bool deletes;        /* FILE_DELETE_ON_CLOSE */
     bool makes_no_file;  /* account is full */
-    /* For a created node (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL: inherited. */
+    /* For a created node (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL means inherited. */
     struct bytes descriptor;
     /* Requested CACHING_* and its key, which is unique among all clients: derived from client GUID
      * and lease key for a lease, fresh for an oplock. Nothing is granted without READ or for a
@@ -94,7 +94,7 @@ struct handle_close {
 /* Closes the handle, releases its locks and wakes waiters. Does not delete a directory that is
  * no longer empty. Data written by the handle is durable when d->seen is, so the caller waits
  * for that before it responds (docs/smb.md). If the handle was closed by force or its share is
- * deleted, the results have no info. returns OK */
+ * deleted, the results have no info. Returns OK. */
 attempt_fn handle_close_attempt;
 
 #endif

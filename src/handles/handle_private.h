@@ -6,8 +6,8 @@
 #include "handles/handle.h"
 #include "service/small_record.h"
 
-/* Reads the share of a tree connect, or its snapshot. returns OK, E_ShareNotFound: also if another
- * share has taken the name */
+/* Reads the share of a tree connect, or its snapshot. Returns OK, E_ShareNotFound: also if another
+ * share has taken the name. */
 enum error tree_connect_read_share(struct decision *d, const struct tree_connect *tree_connect,
                                    instant snapshot, struct share *ret_share);
 
@@ -15,8 +15,8 @@ enum error tree_connect_read_share(struct decision *d, const struct tree_connect
  * OK, or an error of tree_connect_read_share() */
 enum error handle_begin(struct decision *d, const struct tree_connect *tree_connect,
                         instant snapshot);
-/* Converts path components sent by a client. returns OK, E_InvalidResourceName,
- * E_InvalidFileOrDirectoryPathName */
+/* Converts path components sent by a client. Returns OK, E_InvalidResourceName,
+ * E_InvalidFileOrDirectoryPathName. */
 enum error handle_path(struct decision *d, const struct bytes *names, size_t count,
                        struct tree_path *ret_path);
 
@@ -51,8 +51,8 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 
 struct handle_close;
 /* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
- * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. returns OK, or an error
- * of handle_find() */
+ * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. Returns OK, or an error
+ * of handle_find(). */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
                               struct open_state **ret_opens);
 /* Closes the handle, and deletes the node if this was its last handle and a delete is pending. */
@@ -86,7 +86,7 @@ enum error handle_grant_new(struct decision *d, const struct tree_connect *tree_
                             uint32_t *ret_maximum);
 /* Check whether the client may create a node of this kind at state->place, and whether it may
  * delete state->file.
- * returns OK, E_AuthorizationPermissionMismatch */
+ * Returns OK, E_AuthorizationPermissionMismatch. */
 enum error handle_may_add(struct decision *d, const struct tree_connect *tree_connect,
                           enum tree_kind kind);
 enum error handle_may_delete(struct decision *d, const struct tree_connect *tree_connect);
@@ -94,16 +94,16 @@ enum error handle_may_delete(struct decision *d, const struct tree_connect *tree
 /* ---- security descriptors: handle_descriptor.c ---- */
 
 /* Returns the canonical descriptor of a node created at state->place with descriptor `raw`.
- * Inherits missing parts, or everything if raw.ptr is NULL. returns OK, E_FileInvalidPermission,
- * or an error of handle_set_descriptor_attempt() */
+ * Inherits missing parts, or everything if raw.ptr is NULL. Returns OK, E_FileInvalidPermission,
+ * or an error of handle_set_descriptor_attempt(). */
 enum error descriptor_of_new(struct decision *d, const struct tree_connect *tree_connect,
                              struct bytes raw, enum tree_kind kind, struct bytes *ret_canonical);
-/* Reads a descriptor of the share by its number. returns OK, or an error of
- * decision_fail_store() */
+/* Reads a descriptor of the share by its number. Returns OK, or an error of
+ * decision_fail_store(). */
 enum error handle_read_descriptor(struct decision *d, uint64_t permission,
                                   struct security_descriptor *ret_descriptor);
-/* Returns the given parts of the descriptor of state->file, self-relative. returns OK, or an error
- * of decision_fail_store() */
+/* Returns the given parts of the descriptor of state->file, self-relative. Returns OK, or an error
+ * of decision_fail_store(). */
 enum error handle_descriptor(struct decision *d, uint32_t parts, struct bytes *ret_descriptor);
 
 #endif

@@ -17,7 +17,7 @@ struct tree_connect {
 };
 
 /* Looks up a share for a tree connect. The caller builds the tree connect from the results.
- * returns OK, E_InvalidResourceName, E_OutOfRangeName, E_ShareNotFound */
+ * Returns OK, E_InvalidResourceName, E_OutOfRangeName, E_ShareNotFound. */
 struct tree_connect_find {
     struct bytes account, share;
     /* ---- results ---- */
@@ -38,7 +38,7 @@ attempt_fn tree_connect_size_attempt;
 /* Lists the share's snapshots, which SMB shows as previous versions of all files
  * (FSCTL_SRV_ENUMERATE_SNAPSHOTS; an open names one by SMB2_CREATE_TIMEWARP_TOKEN). Dates are
  * whole seconds.
- * returns OK, E_ShareNotFound */
+ * Returns OK, E_ShareNotFound. */
 struct tree_connect_snapshots {
     const struct tree_connect *tree_connect;
     /* ---- results ---- */

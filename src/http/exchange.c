@@ -5,7 +5,9 @@
  *   STAGE_BODY       a run of body bytes: body()                       -> END after the last
  *   STAGE_DISCARD    a run of body bytes is discarded                  -> ANSWER after the last
  *   STAGE_END        end()                                             -> ANSWER
- *   STAGE_ANSWER     the response is sent (answer.c)                   -> no exchange: done()
+ *   STAGE_ANSWER     the response is sent (answer.c)                   -> no exchange: done(),
+ *                                                                         or RECEIPT
+ *   STAGE_RECEIPT    receipts arrive for a body that was described     -> no exchange: done()
  *
  * A response known before the body was read waits for the body, so that the connection can be
  * reused. There are three exceptions, which close the connection because the next data from the
@@ -19,6 +21,7 @@
 #include <assert.h>
 
 #include "base/log.h"
+#include "http/receipt.h"
 #include "http/request.h"
 
 enum http_step exchange_pass_on(struct exchange *exchange,
@@ -317,14 +320,49 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* Called after the response was sent. */
+/* Reads a receipt. The other server has the deadlines of a client that sends a body: what it passes
+ * on must arrive at a minimum rate. */
+static enum turn step_receipt(struct live *live)
+{
+    struct connection *connection = &live->connection->net;
+    uint64_t most = live->exchange.response.stands_for;
+    struct receipt receipt;
+
+    switch (receipt_read(input_bytes(&connection->input), &receipt)) {
+    case RECEIPT_PART:
+        return receive(live->connection, CONNECTION_INPUT_BYTES);
+    case RECEIPT_MALFORMED:
+        log_line(LOG_WARN, "%s: malformed receipt", connection->peer);
+        return TURN_ENDS;
+    case RECEIPT_WHOLE:
+        break;
+    }
+    if (receipt.bytes < live->passed_on || receipt.bytes > most) {
+        log_line(LOG_WARN, "%s: a receipt for bytes that do not exist", connection->peer);
+        return TURN_ENDS;
+    }
+    input_use(&connection->input, RECEIPT_BYTES);
+    connection_got_part(connection, (size_t)(receipt.bytes - live->passed_on));
+    live->passed_on = receipt.bytes;
+    return receipt.is_last ? TURN_SENT : TURN_GOES_ON;
+}
+
+/* Called after the response was sent, and after the last receipt. */
 static enum turn end_of_answer(struct http_connection *connection)
 {
-    bool closes = connection->live->closes || connection->live->is_cut_behind;
-    bool unread = connection->live->unread;
+    struct live *live = connection->live;
+    bool closes = live->closes || live->is_cut_behind;
+    bool unread = live->unread;
 
-    assert(connection->live->stage == STAGE_ANSWER && connection->live->unsent.len == 0);
-    connection->live->is_sent = true;
+    assert(live->unsent.len == 0);
+    if (live->stage == STAGE_ANSWER && live->exchange.response.stands_for > 0) {
+        live->stage = STAGE_RECEIPT;
+        connection_awaits_body(&connection->net);
+        return TURN_GOES_ON;
+    }
+    assert(live->stage == STAGE_ANSWER || live->stage == STAGE_RECEIPT);
+    live->is_sent =
+        live->stage == STAGE_ANSWER || live->passed_on == live->exchange.response.stands_for;
     exchange_over(connection);
     if (!closes)
         return TURN_GOES_ON;
@@ -349,6 +387,8 @@ static enum turn step(struct http_connection *connection)
         return step_end(live);
     case STAGE_ANSWER:
         return answer_step(live);
+    case STAGE_RECEIPT:
+        return step_receipt(live);
     }
     assert(false); /* invalid stage */
     return TURN_ENDS;

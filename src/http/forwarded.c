@@ -22,7 +22,7 @@ struct node {
     uint16_t port;
 };
 
-/* Parses a port, which may be a name chosen by the proxy. ptr NULL: absent */
+/* Parses a port, which may be a name chosen by the proxy. ptr NULL means absent */
 static bool read_port(struct bytes text, struct node *node)
 {
     uint64_t port = 0;

@@ -61,7 +61,7 @@ struct request {
     enum http_method method;
     struct bytes method_text;
     /* host[:port] of the request: from a trusted proxy, else from the target, else from Host; ptr
-     * NULL: HTTP/1.0 without Host */
+     * NULL means HTTP/1.0 without Host */
     struct bytes authority;
     struct bytes path;  /* raw, from the first '/', without '?' */
     struct bytes query; /* raw, without '?'; ptr NULL if there was no '?' */
@@ -82,6 +82,9 @@ struct request {
     /* Incarnation under which the resource was placed in this cell (service/placement.h); 0 if none
      * was named */
     uint64_t placement;
+    /* The server that forwarded it can read pieces of the store from their files, so that a large
+     * body may be described instead (response.stands_for). */
+    bool takes_pieces;
     /* x-ms-request-id, if it was chosen before the request reached the service; otherwise zeros */
     struct guid id;
 };
@@ -111,9 +114,9 @@ struct body_source {
      *          BODY_WAIT    after exchange_suspend() and arming: called again after the resume
      *          BODY_FAILED  drops the connection, so that the body does not look complete */
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
-    /* For a body in a file (NULL: always ready): checks whether 1..max bytes from position `at` can
-     * be sent from it now, correct and without waiting for a disk. Called before each part. Returns
-     * the results of read(). */
+    /* For a body in a file (NULL means always ready): checks whether 1..max bytes from position
+     * `at` can be sent from it now, correct and without waiting for a disk. Called before each
+     * part. Returns the results of read(). */
     long (*is_ready)(struct body_source *source, uint64_t at, size_t max);
 };
 #define BODY_WAIT   0L
@@ -134,6 +137,11 @@ struct response {
     /* BODY_SOURCE, BODY_FILE (or NULL): released by the application in done() */
     struct body_source *source;
     uint64_t body_length; /* BODY_FILE, BODY_SOURCE; for HEAD: the length for GET */
+    /* Nonzero: the body describes another one of this length, which the server that forwarded the
+     * request sends to its client. The exchange ends with that server's last receipt (receipt.h);
+     * exchange_sent() and the limits for slow clients then refer to the described body. Only if
+     * request.takes_pieces. */
+    uint64_t stands_for;
 };
 
 /* Initializes an empty response with this arena. */
@@ -166,7 +174,7 @@ struct exchange {
     bool others_follow;
     void *application; /* the application's state for this exchange */
     void *guide;       /* state of an application that delegates the exchange to another, or NULL */
-    /* exchange_pass_on(); NULL: the server's application */
+    /* exchange_pass_on(); NULL means the server's application */
     const struct http_application *passed_to;
     const struct tenure *tenure; /* exchange_answers_by(); NULL if not needed */
     atomic_uint *counted_in;     /* decremented when the exchange ends, or NULL */
@@ -238,6 +246,7 @@ struct http_introduction {
     bool is_tls;       /* the client connected over TLS */
     bool is_forwarded; /* like request.is_forwarded */
     bool expects; /* the other server sends the body only after a 100 response, as with Expect */
+    bool takes_pieces;   /* like request.takes_pieces */
     uint64_t placement;  /* like request.placement */
     struct guid request; /* like request.id */
     struct bytes
@@ -268,7 +277,7 @@ struct http_application {
     enum http_step (*end)(struct exchange *exchange);
     void (*done)(struct exchange *exchange);
     /* Called on a worker after every runnable exchange has run once, outside of all exchanges, to
-     * do work batched across exchanges. NULL if there is none. */
+     * do work batched across exchanges. NULL if none exists. */
     void (*round)(void);
 };
 

@@ -61,6 +61,7 @@ enum stage {
     STAGE_DISCARD, /* response is ready; the rest of the body is discarded first */
     STAGE_END,     /* end() is next, or must be repeated */
     STAGE_ANSWER,  /* the response is being sent */
+    STAGE_RECEIPT, /* the other server passes on the body that the response describes */
 };
 
 struct live {
@@ -86,6 +87,7 @@ struct live {
     uint64_t discarded;   /* body bytes discarded */
     struct bytes unsent;  /* of a header section, for 100 or the response: bytes not sent yet */
     uint64_t sent;        /* bytes of the response body */
+    uint64_t passed_on;   /* bytes of the described body, according to receipts */
     size_t head_bytes;    /* of the response */
     char *block;          /* BODY_SOURCE: bytes read but not sent yet; else NULL */
     size_t block_at, block_size;

@@ -91,9 +91,11 @@ struct exchange_sent exchange_sent(const struct exchange *exchange)
     const struct live *live = (const struct live *)(const void *)exchange;
 
     assert(exchange->magic == EXCHANGE_MAGIC);
-    return (struct exchange_sent){ .body_bytes = live->sent,
-                                   .head_bytes = live->head_bytes,
-                                   .is_whole = live->is_sent };
+    return (struct exchange_sent){
+        .body_bytes = exchange->response.stands_for > 0 ? live->passed_on : live->sent,
+        .head_bytes = live->head_bytes,
+        .is_whole = live->is_sent,
+    };
 }
 
 struct connection *exchange_connection(struct exchange *exchange)
@@ -258,6 +260,7 @@ int live_read_introduction(struct live *live)
     request->secure = said.is_tls;
     request->is_forwarded |= said.is_forwarded;
     request->placement = said.placement;
+    request->takes_pieces = said.takes_pieces;
     request->id = said.request;
     live->is_announced = said.expects;
     if (said.authority.ptr && !http_is_host(said.authority))

@@ -61,7 +61,7 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* Returns the line end at the start of a text; ptr NULL if there is none. */
+/* Returns the line end at the start of a text; ptr NULL if none exists. */
 static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
 {
     if (bytes_has_prefix(text, line_end))
@@ -71,7 +71,7 @@ static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
     return bytes_of(NULL, 0);
 }
 
-/* Returns the first line end of a text; ptr NULL if there is none. */
+/* Returns the first line end of a text; ptr NULL if none exists. */
 static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
 {
     struct bytes left = text;

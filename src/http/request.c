@@ -118,8 +118,8 @@ static int read_framing(struct request *request, unsigned minor, const struct ow
     return own->lengths > 0 ? read_length(own->length, &request->content_length) : 0;
 }
 
-/* Checks for one Host in HTTP/1.1, with a valid host or empty, since the URL may have none. Checked
- * even if an authority in the target takes precedence. rfc: 9112 3.2 */
+/* Checks that HTTP/1.1 has exactly one Host, with a valid host or, for a URL without one, empty.
+ * Checked even if an authority in the target takes precedence. rfc: 9112 3.2 */
 static bool check_host(const struct own_headers *own, unsigned minor)
 {
     if (own->hosts == 0)

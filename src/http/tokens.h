@@ -10,7 +10,7 @@ enum http_method http_method_of(struct bytes text);
  * token. rfc: 9110 5.6.2 */
 bool http_lower_name(struct bytes name, char *to);
 /* Writes the token at the start of a line to `to` in lower case, which must have space for the
- * line. Returns its length, or 0 if there is none. */
+ * line. Returns its length, or 0 if none exists. */
 size_t http_lower_token(struct bytes line, char *to);
 bool http_is_token(struct bytes text);
 /* Checks the host[:port] of a URL or of the Host header: a name, an IPv4 address, or an address in

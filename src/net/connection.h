@@ -181,7 +181,7 @@ void connection_drop(struct connection *connection);
 
 /* ---- proxies (connections.c) ---- */
 
-/* Returns the trusted proxies, or NULL if there are none. */
+/* Returns the trusted proxies, or NULL if none exist. */
 const struct net_proxies *connection_proxies(const struct connection *connection);
 /* Counts the connection of a trusted proxy as one of this address, until connection_served().
  * Returns false without counting it if the address already has its maximum number of connections.

@@ -34,11 +34,11 @@ struct connection;
 struct net_server;
 
 struct net_limits {
-    unsigned workers; /* 0: one per core */
+    unsigned workers; /* 0 means one per core */
     unsigned connections_max;
-    unsigned connections_per_address_max; /* 0: no separate limit */
+    unsigned connections_per_address_max; /* 0 means no separate limit */
     unsigned outgoing_max;      /* connections opened by the protocols (connection_open()) */
-    unsigned stranger_s;        /* time limit for authentication; 0: none */
+    unsigned stranger_s;        /* time limit for authentication; 0 means none */
     unsigned idle_s;            /* time limit for starting a request */
     unsigned body_stall_s;      /* maximum pause between bytes of the rest of a request */
     unsigned body_rate_min;     /* minimum average rate in bytes per second, checked ... */
@@ -136,7 +136,7 @@ struct net_proxies {
 
 struct net_listen {
     const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
-    uint16_t port;        /* 0: any free port */
+    uint16_t port;        /* 0 means any free port */
     const char *cert_pem; /* contents, not path; NULL without TLS */
     const char *key_pem;
     /* used instead of a certificate, to serve only peers that have the key; or NULL */

@@ -47,6 +47,7 @@ struct access_event {
     struct guid other;
     uint32_t cell;      /* EVENT_OF_FORWARD */
     uint64_t waited_ns; /* EVENT_OF_FORWARD: until it was sent */
+    bool is_direct;     /* likewise: the body was read from the files of the cell */
     uint64_t handle;    /* EVENT_OF_SMB: handle that the command names or creates; 0 if none */
     const struct operation *operation; /* NULL if not found */
     uint64_t spent_ns[REQUEST_STAGES]; /* zeros if not timed */

@@ -248,6 +248,8 @@ static void write_forward(struct text *line, const struct access_event *event,
     write_text(line, MEMBER("clientRequest"), texts->of[TEXT_CLIENT_REQUEST]);
     write_number(line, MEMBER("status"), (uint64_t)event->status);
     write_ms(line, MEMBER("waited"), event->waited_ns);
+    if (event->is_direct)
+        write_true(line, MEMBER("direct"));
     write_number(line, MEMBER("received"), event->received);
     write_number(line, MEMBER("sent"), event->sent);
     write_ms(line, MEMBER("ms"), event->all_ns);

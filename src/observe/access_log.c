@@ -226,6 +226,7 @@ void access_log_forwarded(const struct forwarded_request *forwarded)
                                         .request = request->id,
                                         .cell = forwarded->cell,
                                         .waited_ns = forwarded->waited_ns,
+                                        .is_direct = forwarded->is_direct,
                                         .status = forwarded->status,
                                         .all_ns = forwarded->ns,
                                         .received = forwarded->received,

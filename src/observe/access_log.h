@@ -36,6 +36,7 @@ struct forwarded_request {
     const char *to;          /* address and port of the owner; "" if none was found */
     uint64_t ns, waited_ns;  /* in all; until it was sent */
     uint64_t received, sent; /* bytes of bodies */
+    bool is_direct;          /* this front end read the body from the files of the cell */
 };
 void access_log_forwarded(const struct forwarded_request *forwarded);
 

@@ -57,13 +57,24 @@ void analytics_count(const struct analytics_event *event)
 
 /* ---- description of the request ---- */
 
-static uint32_t wanted(const struct call *call)
+/* Returns the endpoint whose service has the settings, the logs and the metrics: for the Data Lake
+ * endpoint, that of the Blob service. NULL if there is none. decision: 1373 */
+static const struct endpoint *settings_of(const struct call *call)
 {
     const struct endpoint *endpoint = call->endpoint;
 
-    if (!call->account || !endpoint->all || endpoint->service->data_of)
+    if (!endpoint->all || !endpoint->service->data_of)
+        return endpoint->all ? endpoint : NULL;
+    return endpoint_find(endpoint->all, bytes_from_string(endpoint->service->data_of));
+}
+
+static uint32_t wanted(const struct call *call)
+{
+    const struct endpoint *settings = call->account ? settings_of(call) : NULL;
+
+    if (!settings)
         return 0;
-    return account_note(call->account) >> ANALYTICS_BITS * (endpoint - endpoint->all->endpoints);
+    return account_note(call->account) >> ANALYTICS_BITS * (settings - settings->all->endpoints);
 }
 
 void analytics_begins(struct observed_request *request)
@@ -126,13 +137,14 @@ static bool is_of_interest(const struct analytics_event *event)
 static void describe(const struct call *call, int status, enum error error,
                      struct analytics_event *event)
 {
+    const struct endpoint *settings = settings_of(call);
     const struct operation *operation = operation_of(call);
     uint32_t bits = wanted(call);
 
     *event = (struct analytics_event){
         .account = call->account,
-        .service = (unsigned)(call->endpoint - call->endpoint->all->endpoints),
-        .service_name = call->service->name,
+        .service = (unsigned)(settings - settings->all->endpoints),
+        .service_name = settings->service->name,
         .operation = operation,
         .kind = kind_of(call, operation),
         .is_counted = bits & ANALYTICS_METRICS,

@@ -1,9 +1,8 @@
-/* Delivers notifications of oplock and lease breaks to the connections that hold them, identified
- * by the key with which the file was opened. A REST or SMB operation that breaks caching commits
- * the break (open_state.h). After the commit, the listeners of the key are called, once for each
- * break.
+/* Notifies the connections that hold an oplock or lease of its breaks. Listeners are identified by
+ * the key with which the file was opened. A REST or SMB operation that breaks caching commits the
+ * break (open_state.h). After the commit, each listener of the key is called once for each break.
  *
- * (1) A listener that was added before its open was committed misses no break of it.
+ * (1) A listener that was added before its open was committed receives all breaks of that open.
  * (2) Listeners run on the committing thread, one thread at a time, under a registry lock that
  *     is rarely shared with other keys. A listener must not block or call any function of this
  *     file. It records the break and posts it to its own thread.
@@ -31,8 +30,8 @@ struct break_notification {
 struct break_listener {
     struct guid space;
     struct guid key;
-    /* Called for each break. Several connections may have opens with one lease key. All of their
-     * listeners are called, but only the oldest has is_first set and must notify the client. */
+    /* Called for each break. Several connections may have opens with the same lease key. All their
+     * listeners are called; the oldest, for which is_first is set, must notify the client. */
     void (*asked)(struct break_listener *listener, const struct break_notification *news,
                   bool is_first);
     uint64_t node;               /* set by break_listener_has() */
@@ -42,12 +41,12 @@ void break_listener_add(struct break_listener *listener);
 void break_listener_remove(struct break_listener *listener);
 /* Records that an open of this node uses the listener's key. */
 void break_listener_has(struct break_listener *listener, uint64_t node);
-/* Finds the node that was opened with the key of a listener. Returns false if the share has no such
- * listener. */
+/* Finds the node that was opened with this key. Returns false if the share has no listener with it.
+ */
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
 
-/* Reports a break to the oldest remaining listener of its key, because the listener that had to
- * notify the client was removed first. */
+/* Reports a break to the oldest remaining listener of its key, after the listener that should have
+ * notified the client was removed. */
 void break_notification_forward(const struct break_notification *news);
 
 /* Reports the break once the decision's changes are committed. Called by the open state only. */

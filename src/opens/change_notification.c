@@ -63,8 +63,8 @@ void watcher_remove(struct watcher *watcher)
     lock_release(&stripe->lock);
 }
 
-/* Returns true if the share, or another share of its stripe, has watchers. The latter only costs
- * some unneeded work. */
+/* Returns true if the share has watchers, or another share in the same stripe, which only costs
+ * some unnecessary work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
@@ -72,8 +72,8 @@ static bool is_watched(const struct guid *space)
 
 /* ---- paths ---- */
 
-/* Path of a name, and the directories along it, root first. The part of `path` from starts[i] on
- * is relative to directories[i]. */
+/* A path and the directories along it, root first. path[starts[i]..] is relative to directories[i].
+ */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -114,8 +114,8 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
     return way;
 }
 
-/* Reads the current parents of a directory, one after the other, without a common snapshot.
- * *ret_count: 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
+/* Reads the current parents of a directory, one after the other, not from one consistent snapshot.
+ * Sets *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
 static enum error read_parents(struct tree *tree, uint64_t directory, struct bytes *names,
                                uint64_t *ids, size_t *ret_count)
 {
@@ -138,7 +138,7 @@ static enum error read_parents(struct tree *tree, uint64_t directory, struct byt
     return OK;
 }
 
-/* Finds the path of a node that was found by its id. */
+/* Reads the path of a node that was found by id. */
 static enum error way_of_node(struct tree *tree, const struct tree_place *place,
                               struct way *ret_way)
 {
@@ -207,7 +207,7 @@ static struct bytes path_from(const struct way *way, uint64_t directory)
 
 /* Notifies the watchers of the i-th directory on the path. Changes in its subdirectories are
  * reported only to recursive watchers. */
-static void tell_those_of(const struct change *change, size_t i)
+static void notify_watchers(const struct change *change, size_t i)
 {
     const struct way *way = &change->way;
     uint64_t directory = way->directories[i];
@@ -233,7 +233,7 @@ static void tell(struct decision_news *news)
 
     lock_acquire(&stripe->lock);
     for (size_t i = 0; i < change->way.count; i++)
-        tell_those_of(change, i);
+        notify_watchers(change, i);
     lock_release(&stripe->lock);
 }
 
@@ -299,32 +299,34 @@ enum error notify_rename(struct tree *tree, const struct tree_place *from,
 
 /* ---- the watched directory itself ---- */
 
-struct gone {
+struct watch_end {
     struct decision_news news;
     struct guid space;
     uint64_t directory;
 };
 
-static void tell_gone(struct decision_news *news)
+static void report_watch_end(struct decision_news *news)
 {
-    const struct gone *gone = (const struct gone *)(const void *)news;
+    const struct watch_end *watch_end = (const struct watch_end *)(const void *)news;
     const struct change_news change = { .action = CHANGE_WATCHED_GONE };
-    struct stripe *stripe = stripe_of(&gone->space);
+    struct stripe *stripe = stripe_of(&watch_end->space);
 
     lock_acquire(&stripe->lock);
-    for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
-        if (watches(at, &gone->space, gone->directory))
+    for (struct watcher *at = *list_of(&watch_end->space, watch_end->directory); at; at = at->next)
+        if (watches(at, &watch_end->space, watch_end->directory))
             at->changed(at, &change);
     lock_release(&stripe->lock);
 }
 
 void notify_gone(struct tree *tree, uint64_t directory)
 {
-    struct gone *gone;
+    struct watch_end *watch_end;
 
     if (!is_watched(&tree->space))
         return;
-    gone = arena_alloc(tree->d->arena, sizeof *gone);
-    *gone = (struct gone){ .news.tell = tell_gone, .space = tree->space, .directory = directory };
-    decision_tell(tree->d, &gone->news);
+    watch_end = arena_alloc(tree->d->arena, sizeof *watch_end);
+    *watch_end = (struct watch_end){ .news.tell = report_watch_end,
+                                     .space = tree->space,
+                                     .directory = directory };
+    decision_tell(tree->d, &watch_end->news);
 }

@@ -1,6 +1,6 @@
-/* Notifies watchers of changes in directories, made over SMB or REST by this process (decision:
- * 358). Each change is reported once, after its commit has been applied, on the committing
- * thread. MS-FSA 2.1.5.11, MS-FSCC 2.4.42, 2.7.1
+/* Notifies watchers of changes that this process makes in directories, over SMB or REST (decision:
+ * 358). Each change is reported once, after its commit, on the committing thread. MS-FSA 2.1.5.11,
+ * MS-FSCC 2.4.42, 2.7.1
  *
  * (1) Every reported change is committed. A watcher receives all changes decided after it was
  *     added, and possibly some that were decided before and committed after.
@@ -60,16 +60,16 @@ struct watcher {
 void watcher_add(struct watcher *watcher);
 void watcher_remove(struct watcher *watcher);
 
-/* ---- reporting changes, from the decision that makes them ---- */
+/* ---- reporting changes, in the decision that makes them ---- */
 
-/* Reports a change to the watchers of the directory of `place` and of the directories above it,
- * once the decision's changes are committed. tree: of the share. place: from tree_find(), with the
- * path from the root, or from tree_find_id(), in which case the path is looked up if the share has
- * watchers. The root has no parent and is not reported. filter: CHANGE_*; reported to watchers of
- * any of them. Adds no part. returns OK, or an error of decision_fail_store() */
+/* Reports a change to the watchers of the directory that contains `place` and of the directories
+ * above it, once the decision's changes are committed. place: returned by tree_find(), with the
+ * path from the root, or by tree_find_id(), in which case the path is looked up if the share has
+ * watchers. Changes of the root itself are not reported. filter: CHANGE_*; watchers of any of these
+ * are notified. Adds no part to the decision. Returns OK, or an error of decision_fail_store(). */
 enum error notify_change(struct tree *tree, const struct tree_place *place,
                          enum change_action action, uint32_t filter);
-/* Reports CHANGE_FILE_NAME or CHANGE_DIRECTORY_NAME, by the kind of the node. */
+/* Like notify_change(), for CHANGE_FILE_NAME or CHANGE_DIRECTORY_NAME, depending on the node. */
 enum error notify_name(struct tree *tree, const struct tree_place *place,
                        enum change_action action);
 /* Reports a rename. A rename to another directory is reported as a removal and an addition. A

@@ -1,6 +1,5 @@
-/* Iteration over the handles of a share by their index (open_record.h), and the paths of their
- * nodes.
- * tree: current state of the share. */
+/* Iterates over the handles of a share in the order of their index (open_record.h), and reads the
+ * paths of their nodes. tree: current state of the share. */
 #ifndef LAGRA_OPENS_HANDLE_INDEX_H
 #define LAGRA_OPENS_HANDLE_INDEX_H
 
@@ -8,18 +7,18 @@
 #include "service/decision.h"
 #include "tree/tree.h"
 
-/* Maximum number of records read by one request; its marker continues after them. */
+/* Maximum number of records read by one request; the next one continues at its marker. */
 #define HANDLE_WORK_MAX   20000u
 /* Maximum number of records read on a worker. */
 #define HANDLE_WORKER_MAX 64u
 
-/* Position of a listing: at this handle, or after it. */
+/* Position in a listing: at this handle, or at the next one if it no longer exists. */
 struct handle_marker {
     bool is_given;
     uint64_t node, id;
 };
 
-/* Path of a node, read parent by parent without a common snapshot. */
+/* Path of a node, read parent by parent, not from one consistent snapshot. */
 struct handle_path {
     struct bytes path; /* empty: the root directory */
     uint64_t parent;
@@ -29,12 +28,12 @@ struct handle_path {
 #define HANDLE_DEPTH_MAX 1000u
 /* Memory for the path of one handle, with a wide margin. */
 #define HANDLE_ARENA_MAX ((size_t)16 << 20)
-/* Reads the current record of a node other than the root. Adds no part. returns like
- * tree_node_read() */
+/* Reads the current record of a node other than the root. Adds no part. Returns like
+ * tree_node_read(). */
 enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint64_t id,
                                    struct tree_node *ret_node);
-/* Reads the path of a node that must be `top` or below it. *work: incremented for each record
- * returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; as read_view_get() */
+/* Reads the path of a node that must be `top` or below it. Increments *work for each record read.
+ * Returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; errors of read_view_get(). */
 enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint64_t node,
                                    uint64_t top, unsigned *work, struct handle_path *ret_place);
 /* Iterates over the handles of a node, or of the whole share if node is NULL, from the marker
@@ -42,12 +41,12 @@ enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint6
 struct index_iterator *handle_scan(struct tree *tree, const uint64_t *node,
                                    const struct handle_marker *from);
 /* Advances to the next handle that is not stale (handle_counts()), or to any handle once *work is
- * HANDLE_WORK_MAX. returns like index_iterator_next(); STORE_NOT_FOUND: no more */
+ * HANDLE_WORK_MAX. Returns like index_iterator_next(); STORE_NOT_FOUND: no more. */
 enum store_result handle_next(struct tree *tree, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
-/* Searches a consistent snapshot of the share's handles for one below the directory. *work:
- * incremented for each handle, and for each node with a handle or above such a node
- * returns STORE_OK; STORE_NOT_FOUND: nothing below is open; as read_view_get(). open_below.c */
+/* Searches a consistent snapshot of the share for a handle below the directory. Increments *work
+ * for each handle and for each node read. Returns STORE_OK; STORE_NOT_FOUND: nothing below is open;
+ * errors of read_view_get(). open_below.c. */
 enum store_result handle_open_below(struct tree *tree, uint64_t directory, unsigned *work);
 
 #endif

@@ -1,10 +1,10 @@
-/* Search for open handles below a directory: see handle_index.h. Reads each directory of
- * the share once, regardless of the number of handles below it. */
+/* Searches for open handles below a directory; see handle_index.h. Reads each directory of the
+ * share at most once, regardless of the number of handles below it. */
 #include "opens/handle_index.h"
 
 #define SEEN_SIZE_FIRST 64u
 
-/* Set of visited nodes, none of which is below the directory. In the decision's arena. */
+/* Set of visited nodes, none of which is below the directory; allocated in the decision's arena. */
 struct elsewhere {
     struct arena *arena;
     uint64_t *nodes; /* hash table with open addressing; TREE_ROOT: free slot */
@@ -48,11 +48,11 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
     return true;
 }
 
-/* Reads the parents of a node up to one that was visited before. returns STORE_OK: one of them
- * is the directory; STORE_NOT_FOUND; as read_view_get() */
-static enum store_result look_above(struct tree *tree, struct arena *arena,
-                                    struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
-                                    unsigned *work)
+/* Reads the parents of a node, up to the first one already visited. Returns STORE_OK if one of them
+ * is the directory; STORE_NOT_FOUND; errors of read_view_get(). */
+static enum store_result search_parents(struct tree *tree, struct arena *arena,
+                                        struct elsewhere *elsewhere, uint64_t node,
+                                        uint64_t directory, unsigned *work)
 {
     struct tree_node read;
 
@@ -81,7 +81,7 @@ enum store_result handle_open_below(struct tree *tree, uint64_t directory, unsig
     while (!(result = handle_next(tree, handles, work, &handle))) {
         /* After HANDLE_WORK_MAX records, handle_next() also returns stale handles. */
         if (handle.node != directory && handle_counts(&handle, d->now, tree->state.reopened)) {
-            result = look_above(tree, arena, &elsewhere, handle.node, directory, work);
+            result = search_parents(tree, arena, &elsewhere, handle.node, directory, work);
             if (result != STORE_NOT_FOUND)
                 break;
         }

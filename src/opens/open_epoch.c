@@ -21,15 +21,15 @@ struct start {
         lasted; /* ticks until the next start, at most HANDLE_KEPT_TICKS_MAX; 0 for the newest */
 };
 
-/* Starts in ascending order, without those that lasted no longer than a later one. */
+/* Starts in ascending order, except those whose process ran no longer than a later one. */
 struct starts {
     struct start of[STARTS_MAX];
     size_t count;
 };
 
-/* A clock instant, later than all instants in the store (clock invariant 2). */
+/* An instant later than all instants in the store (clock invariant 2). */
 static _Atomic uint64_t epoch;
-/* Earlier starts and this one. Written before the services start. */
+/* Earlier starts and this one; unchanged after the services have started. */
 static struct starts starts;
 
 uint64_t open_epoch(void)
@@ -70,9 +70,9 @@ static void end_newest(struct starts *all, instant now)
         remove_start(all, all->count - 2);
 }
 
-/* Adds a start. If the list is full, it merges the two oldest starts. A handle may then expire
- * early. A handle from before both that has expired becomes valid again if all processes since
- * the second one have run for less than its timeout altogether. */
+/* Adds a start. If the list is full, merges the two oldest starts. As a result, a handle may expire
+ * early, and an expired handle from before both starts becomes valid again if all processes since
+ * the second one ran for less than its timeout in total. */
 static void add_start(struct starts *all, instant now)
 {
     if (all->count > 0)
@@ -154,7 +154,7 @@ static enum error record_attempt(struct decision *d, void *of)
         return decision_fail_store(d, result);
     if (result == STORE_NOT_FOUND && !recording->opens)
         return OK;
-    /* Already recorded: the same process has reopened the store. */
+    /* Already recorded, because the same process has reopened the store. */
     if (all->count > 0 && all->of[all->count - 1].at >= open_epoch())
         return OK;
     add_start(all, open_epoch());

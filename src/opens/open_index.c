@@ -76,7 +76,7 @@ struct bytes handle_reconnect_key(struct arena *arena, uint64_t id)
 
 /* ---- writing ---- */
 
-static void encode_kept(struct text *out, const struct handle_kept *kept)
+static void encode_reconnect(struct text *out, const struct handle_kept *kept)
 {
     const struct handle_times *times = &kept->times;
 
@@ -121,7 +121,7 @@ void handle_put(struct changes *changes, struct arena *arena, const struct handl
     encode_u64(&out, handle->opened);
     encode_u64(&out, handle->reconnected);
     encode_u64(&out, handle->disconnected_until);
-    encode_kept(&out, &handle->kept);
+    encode_reconnect(&out, &handle->kept);
     changes_index_put(changes, write_key(key, handle->node, handle->id), text_bytes(&out));
     if (handle->kept.of_client.ptr)
         put_return(changes, arena, handle);
@@ -145,7 +145,7 @@ void handle_delete(struct changes *changes, uint64_t node, const struct open_ent
 
 /* ---- reading ---- */
 
-static bool decode_kept(struct decoder *in, struct handle_kept *ret_kept)
+static bool decode_reconnect(struct decoder *in, struct handle_kept *ret_kept)
 {
     struct handle_kept kept = { .ticks = decode_u64(in) };
     uint64_t granted = decode_u64(in);
@@ -187,7 +187,7 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
     h.opened = decode_u64(&in);
     h.reconnected = decode_u64(&in);
     h.disconnected_until = decode_u64(&in);
-    if (!decode_kept(&in, &h.kept))
+    if (!decode_reconnect(&in, &h.kept))
         return false;
     if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
         return false;
@@ -243,9 +243,9 @@ bool pending_decode(struct bytes key, uint64_t *ret_node)
     return true;
 }
 
-/* ---- Iteration over the handles of a share, and the paths of their nodes ---- */
+/* ---- iterating over the handles of a share, and the paths of their nodes ---- */
 
-/* Names of a path, outermost first. Collected from the node upwards. */
+/* Names of a path, outermost first; collected from the node upwards. */
 struct way {
     struct bytes name;
     struct way *below;

@@ -4,7 +4,7 @@
  *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to,
  *               u8 reported, varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
- *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
+ *               varint caching + 1 (0 means none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
  *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length,
  *               u8 exclusive
@@ -99,8 +99,8 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     return true;
 }
 
-/* Returns false for stale opens. A persistent open from an earlier process is stale once it has
- * expired. One of this process remains until it is closed, because closing it has further
+/* Returns true unless the open is stale. A persistent open from an earlier process is stale once it
+ * has expired. A persistent open of this process is never stale, because closing it has further
  * effects. */
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
 {
@@ -134,7 +134,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
 /* Removes caching entries without an open. */
 static void drop_cachings(struct open_set *set)
 {
-    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: no open; else the new number + 1 */
+    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0 means no open; else the new number + 1 */
     uint16_t kept = 0;
 
     assert(set->caching_count <= CACHINGS_MAX);
@@ -154,7 +154,7 @@ static void drop_cachings(struct open_set *set)
 }
 
 /* Treats breaks from earlier processes as acknowledged, because no client can acknowledge them. */
-static void settle_asked(struct open_set *set)
+static void acknowledge_breaks(struct open_set *set)
 {
     bool is_answered[CACHINGS_MAX] = { false };
 
@@ -183,7 +183,7 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, i
         !decode_opens(&in, arena, closed, now, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
-    settle_asked(&set);
+    acknowledge_breaks(&set);
     set.is_delete_pending = pending && set.open_count > 0;
     set.lock_count = set.open_count > 0 ? locks : 0;
     *ret_set = set;

@@ -1,5 +1,5 @@
-/* The records of SMB clients' opens of a file or directory. They are stored in its partition, so
- * that a decision reads them in the same state as the contents:
+/* Records of the opens of a file or directory by SMB clients. They are stored in its partition, so
+ * that a decision reads them in the same snapshot as the file's content:
  *
  *   partition <id>   INNER "g"   opens, caching of clients, delete pending: struct open_set
  *                    INNER "k"   byte-range locks, if any
@@ -7,21 +7,20 @@
  *   share's space    'r' id'     node of open id', for reconnects
  *                    'p' id      node id has a pending delete. For directory listings
  *
- * If the record is absent, nothing is open; an operation then reads only this one key.
+ * If "g" does not exist, nothing is open, and an operation reads only this one key.
  *
  * Each open has the epoch of the process that holds it (open_epoch()). Stale opens are ignored:
- * those of ended processes, unless persistent (SMB 3 persistent handles), and those made before
- * the share was deleted and restored. Ids are instants, so opens from before a restore have
- * lower ids than the restore (decision: 379). Stale opens need no clean-up; the next write of
- * the record drops them.
+ * those of processes that have ended, unless persistent (SMB 3 persistent handles), and those made
+ * before the share was deleted and restored. Handle ids are instants, so the id of an open made
+ * before a restore is less than the instant of the restore (decision: 379). Stale opens need no
+ * clean-up: the next write of the record removes them.
  *
  * An open whose client has lost its connection may be retained: it is *away* (disconnected) until
  * the instant in its entry. After a restart, a persistent open counts as disconnected from the
- * start of the new process. It is stale once a later process has run for its whole timeout
- * (open_epoch.h). Breaks started by its original process count as acknowledged.
+ * start of the new process. It is stale once a later process has run for as long as the
+ * open's timeout (open_epoch.h). Breaks started by its original process count as acknowledged.
  *
- * Records are validated: reading a malformed one logs it and returns STORE_CORRUPT.
- * Thread-safe. */
+ * Records are validated: reading a malformed one logs it and returns STORE_CORRUPT. Thread-safe. */
 #ifndef LAGRA_OPENS_OPEN_RECORD_H
 #define LAGRA_OPENS_OPEN_RECORD_H
 
@@ -31,8 +30,8 @@
 #include "opens/open_epoch.h"
 #include "store/store.h"
 
-/* Limits per file. Azure allows 2,000 handles; the others are what fits in one record. decision:
- * 336 */
+/* Limits per file. Azure allows 2,000 handles; the other limits keep the record small enough.
+ * decision: 336 */
 #define OPENS_MAX             2000
 #define CACHINGS_MAX          512
 #define BYTE_LOCKS_MAX        2000
@@ -49,7 +48,7 @@ struct open_entry {
     instant disconnected_until; /* expiry; 0 while the client is connected */
 };
 
-/* The caching of one open (an oplock) or of all opens with a lease key. While a break is in
+/* The caching of one open (an oplock) or of all opens that share a lease key. While a break is in
  * progress, further breaks only lower caching.breaks_to and are sent after the acknowledgment. */
 struct caching_entry {
     struct guid key;
@@ -61,7 +60,7 @@ static inline bool caching_is_breaking(const struct caching_entry *entry)
 {
     return entry->reported != entry->caching.holds;
 }
-/* Sets the caching, without a break in progress. */
+/* Sets the caching and ends a break in progress. */
 static inline void caching_settle(struct caching_entry *entry, uint8_t holds)
 {
     entry->caching.holds = entry->caching.breaks_to = entry->reported = holds;
@@ -82,15 +81,15 @@ struct open_set {
 
 /* Returns the open with the id, or NULL. */
 struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
-/* Reads the value of the record, for open_set_decode(). returns like read_view_get() */
+/* Reads the value of the record, for open_set_decode(). Returns like read_view_get(). */
 enum store_result open_set_get(struct read_view *before, struct arena *arena,
                                struct bytes *ret_value);
-/* Drops caching entries without an open and writes the set, or deletes the record if it is
+/* Writes the set without caching entries that no open uses, or deletes the record if the set is
  * empty. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
-/* Reads the locks of opens in the set. returns like open_set_get(), but STORE_OK if there is no
- * record */
+/* Reads the locks of opens in the set. Returns like open_set_get(), but STORE_OK if there is no
+ * record. */
 enum store_result byte_locks_read(struct read_view *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
                                   size_t *ret_count);
@@ -107,13 +106,15 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 
 /* ---- the index of handles ---- */
 
-/* Which times operations on a handle no longer update, and the last write time that it shows.
- * Part of the open: a command returns a new value, which the caller stores after the commit.
- * MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
+/* File times that operations through this handle no longer update, and the last write time that it
+ * reports. A command returns a new value, which the caller stores in the open after
+ * the commit. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
 struct handle_times {
-    bool keeps_accessed, keeps_written, keeps_changed; /* set by a client, or frozen by -1 */
-    /* Last write time that the handle shows despite later writes; 0: it shows the file's. Valid
-     * until shown_until or, if that is 0, until the handle flushes, sets information or closes. */
+    bool keeps_accessed, keeps_written,
+        keeps_changed; /* set by the client, or frozen with the value -1 */
+    /* Last write time reported despite later writes; 0 means that of the file. Valid until
+     * shown_until, or if that is 0, until the next flush, set-information or close of the handle.
+     */
     instant shown_written, shown_until;
     bool has_written; /* has written since the open or since the last flush or set-information */
 };
@@ -123,7 +124,8 @@ struct handle_kept {
     uint64_t ticks;   /* timeout after a disconnect */
     uint32_t granted; /* MAY_* */
     struct handle_times times;
-    struct bytes of_client; /* stored for smb/; ptr NULL: cannot be reconnected */
+    struct bytes
+        of_client; /* opaque data of smb/; ptr NULL means the handle cannot be reconnected */
 };
 
 struct handle {
@@ -144,7 +146,8 @@ bool handle_counts(const struct handle *handle, instant now, uint64_t closed);
 
 /* Writes the handle's index entry, and the entry for reconnects if it can be reconnected. */
 void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
-/* Deletes the handle's index entry, and the entry for reconnects if it is persistent or away. */
+/* Deletes the handle's index entry, and its entry for reconnects if it is persistent or
+ * disconnected. */
 void handle_delete(struct changes *changes, uint64_t node, const struct open_entry *open);
 /* Deletes the entry for reconnects, after the client has reconnected. */
 void handle_delete_reconnect(struct changes *changes, uint64_t id);
@@ -159,11 +162,12 @@ struct bytes handle_prefix(struct arena *arena, const uint64_t *node);
 /* Returns the key of a handle. */
 struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
 
-/* Nodes that had a pending delete when their record was written. The record is authoritative. */
+/* Index of the nodes with a pending delete. An entry may be out of date, because opens can
+ * become stale after it was written; the record "g" decides. */
 #define PENDING_PREFIX "p"
 void pending_put(struct changes *changes, uint64_t node);
 void pending_delete(struct changes *changes, uint64_t node);
-/* Returns the first key to scan for entries from this node on. */
+/* Returns the key at which to start a scan for this node and later ones. */
 struct bytes pending_first(struct arena *arena, uint64_t node);
 /* Decodes a key. Returns false if it is malformed. */
 bool pending_decode(struct bytes key, uint64_t *ret_node);

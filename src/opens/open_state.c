@@ -18,7 +18,7 @@ enum store_result open_set_read(struct tree *tree, struct read_view *before,
         return STORE_OK;
     if (!result)
         result = tree_read_state(tree);
-    /* As in tree_open(). The share may also have been restored, without its opens, since the
+    /* As in tree_open(), the share may have been deleted, or restored without its opens, since the
      * file was found. */
     if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
         result = STORE_CONFLICT;
@@ -74,7 +74,7 @@ enum error open_state_drop_locks(struct open_state *opens)
 }
 
 /* Deletes the index entries of stale opens. Their locks are deleted with the lock record. */
-static void drop_left(struct open_state *opens, struct changes *changes)
+static void delete_stale_entries(struct open_state *opens, struct changes *changes)
 {
     for (size_t i = 0; i < opens->set.stale_count; i++)
         handle_delete(changes, opens->node, &opens->set.stale[i]);
@@ -91,7 +91,7 @@ void open_state_write(struct open_state *opens)
         return;
     changes = changes_of(opens);
     if (opens->set.stale_count > 0)
-        drop_left(opens, changes);
+        delete_stale_entries(opens, changes);
     if (opens->set.open_count == 0)
         opens->lock_count = 0;
     if (opens->locks_changed || opens->set.open_count == 0) {
@@ -111,7 +111,7 @@ void open_state_delete(struct open_state *opens)
     changes = changes_of(opens);
     for (size_t i = 0; i < opens->set.open_count; i++)
         handle_delete(changes, opens->node, &opens->set.opens[i]);
-    drop_left(opens, changes);
+    delete_stale_entries(opens, changes);
     pending_delete(changes, opens->node);
     byte_locks_write(changes, opens->d->arena, NULL, 0);
     opens->set = (struct open_set){ .open_count = 0 };

@@ -50,15 +50,15 @@ struct open_state {
 };
 
 /* Reads the opens of a node. tree: current state of the share. part: the node's. The caller sets
- * is_leased and is_read_only. returns OK, or an error of decision_fail_store() */
+ * is_leased and is_read_only. Returns OK, or an error of decision_fail_store(). */
 enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
                            uint64_t node);
-/* Reads the opens of the node whose partition `before` is. returns STORE_OK, also if there are
- * none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+/* Reads the opens of a node. before: view of the node's partition. Returns STORE_OK, even if there
+ * are none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO. */
 enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set);
-/* Adds the record to the part's changes if it has changed or contains stale opens. The functions
- * for SMB call it before they return OK or DECIDE_WAITS. */
+/* Adds the record to the part's changes if it was changed or contains stale opens. The functions
+ * for SMB call this before they return OK or DECIDE_WAITS. */
 void open_state_write(struct open_state *opens);
 /* Deletes all records of the open state, in the decision that deletes the node. */
 void open_state_delete(struct open_state *opens);
@@ -73,11 +73,11 @@ static inline struct waiter_key open_state_waiting_key(const struct open_state *
 
 /* Checks an operation of the File REST API. After OK, the caller calls open_state_write() once the
  * operation has succeeded.
- * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
- *         E_ClientCacheFlushDelay */
+ * Returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
+ *         E_ClientCacheFlushDelay. */
 enum error open_state_check_rest(struct open_state *opens, enum rest_use use);
 /* Checks a read of these bytes: fails if an exclusive lock covers any of them.
- * returns OK, E_FileLockConflict, as decision_fail_store() */
+ * Returns OK, E_FileLockConflict, as decision_fail_store(). */
 enum error open_state_check_read(struct open_state *opens, uint64_t offset, uint64_t length);
 /* Checks a write, truncation or replacement: fails if the file has any byte-range lock.
  * semantics 8.1; decision: 337, 490 */
@@ -86,10 +86,10 @@ enum error open_state_check_write(struct open_state *opens);
 /* ---- handles ---- */
 
 struct open_state_open {
-    uint8_t access, share;   /* desired access, share access: ACCESS_* */
-    uint8_t meets;           /* MEETS_* */
-    bool replaces;           /* overwrites or supersedes: counts as a write whatever the access */
-    uint8_t caching;         /* requested CACHING_* */
+    uint8_t access, share; /* desired access, share access: ACCESS_* */
+    uint8_t meets;         /* MEETS_* */
+    bool replaces;         /* overwrites or supersedes: counts as a write regardless of `access` */
+    uint8_t caching;       /* requested CACHING_* */
     struct guid caching_key; /* from the lease key; generated for an oplock */
     bool is_oplock;          /* caching is R, RW or RWH */
     bool is_lease;  /* lease, possibly without caching: opens with its key may request more */
@@ -104,22 +104,21 @@ struct open_state_open {
 struct caching_given {
     uint8_t holds;  /* CACHING_* (rule 24); 0 if the node has CACHINGS_MAX entries */
     uint16_t epoch; /* lease epoch */
-    bool breaks;    /* a break is in progress */
+    bool breaks;    /* true if a break is in progress */
     instant at;     /* commit time, or 0 if nothing was committed */
 };
-/* Opens a handle. Its id was never used for another handle of the node.
+/* Opens a handle, with an id that the node has never used before.
  *
  * returns OK, DECIDE_WAITS, the errors of open_state_check_rest()
  *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error open_state_open(struct open_state *opens, const struct open_state_open *asked,
                            struct handle *ret_handle, struct caching_given *ret_given);
-/* Closes a handle. *ret_deletes is set if it was the last one and a delete is pending; the
- * caller must then delete the node in the same decision. by_force: ignores delete-on-close.
- * semantics 8.3
+/* Closes a handle. Sets *ret_deletes if it was the last one and a delete is pending; the caller
+ * must then delete the node in the same decision. by_force: ignore delete-on-close. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
 enum error open_state_close(struct open_state *opens, uint64_t handle, bool by_force,
                             bool *ret_deletes);
-/* Closes all handles by force. *ret_deletes as for open_state_close(). */
+/* Closes all handles by force. Sets *ret_deletes like open_state_close(). */
 void open_state_close_all(struct open_state *opens, bool *ret_deletes);
 /* Acknowledgment of a break. */
 struct break_acknowledgment {
@@ -138,22 +137,22 @@ enum error open_state_acknowledge(struct open_state *opens,
 
 /* ---- disconnect and reconnect of a handle: open_state_durable.c ---- */
 
-/* Handles the loss of the client's connection. *ret_stays: the handle is retained for
- * kept->ticks from d->now; if false, nothing has changed and the caller closes it. Retains
- * persistent handles, and handles with handle caching and no break in progress, unless they
- * delete on close or a delete is pending. MS-SMB2 3.3.7.1
- * returns OK, E_ResourceNotFound, as decision_fail_store() */
+/* Handles the loss of the client's connection. Sets *ret_stays if the handle is retained for
+ * kept->ticks from d->now; otherwise nothing has changed, and the caller closes the handle. Retains
+ * persistent handles, and handles with handle caching and no break in progress, unless they are to
+ * be deleted on close or a delete is pending. MS-SMB2 3.3.7.1 returns OK, E_ResourceNotFound, as
+ * decision_fail_store() */
 enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
                                  const struct handle_kept *kept, bool *ret_stays);
-/* Returns a disconnected handle. returns OK, E_ResourceNotFound: not disconnected, or expired;
- * as decision_fail_store() */
+/* Returns a disconnected handle. Returns OK, E_ResourceNotFound: not disconnected, or expired;
+ * as decision_fail_store(). */
 enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
                                    struct handle *ret_handle);
 /* Reconnects a handle. Only session, client_address and client_name of *from are used.
- * *ret_given: its caching; zeros if none. returns like open_state_disconnected() */
+ * *ret_given: its caching; zeros if none. Returns like open_state_disconnected(). */
 enum error open_state_reconnect(struct open_state *opens, uint64_t handle,
                                 const struct handle *from, struct caching_given *ret_given);
-/* Returns the current caching of a handle. returns OK, E_ResourceNotFound */
+/* Returns the current caching of a handle. Returns OK, E_ResourceNotFound. */
 enum error open_state_caching(struct open_state *opens, uint64_t handle,
                               struct caching_given *ret_given);
 /* Returns true if the handle is disconnected and has expired. */
@@ -162,36 +161,36 @@ bool open_state_has_expired(const struct open_state *opens, uint64_t handle);
 /* ---- operations on a handle ---- */
 
 /* Sets or clears delete pending. Setting it first breaks the handle caching of others.
- * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
- * as open_state_break_handles() */
+ * Returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: handle lacks DELETE;
+ * as open_state_break_handles(). */
 enum error open_state_set_delete_pending(struct open_state *opens, uint64_t handle,
                                          bool is_pending);
-/* Acquires all of these locks in order, or none of them. Each must not conflict with existing
- * locks or those before it. The handle owns them.
- * returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64,
- * E_ServerBusy: BYTE_LOCKS_MAX. decision: 336 */
+/* Acquires all of these locks in order for the handle, or none of them. Each must not conflict with
+ * existing locks or with earlier ones in the list. Returns OK, E_ResourceNotFound,
+ * E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy: BYTE_LOCKS_MAX. decision: 336
+ */
 enum error open_state_lock(struct open_state *opens, uint64_t handle,
                            const struct byte_lock *wanted, size_t count);
 /* Releases the locks on exactly these ranges, in order, exclusive ones first. The caller calls
  * open_state_write().
- * returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released */
+ * Returns OK, E_ResourceNotFound: no such lock; those of the ranges before it are released. */
 enum error open_state_unlock(struct open_state *opens, uint64_t handle,
                              const struct byte_range *ranges, size_t count);
 /* Check reads and writes of bytes by a handle. A write breaks the caching of other clients, and
  * the handle's own level II oplock.
- * returns OK, E_ResourceNotFound, E_FileLockConflict */
+ * Returns OK, E_ResourceNotFound, E_FileLockConflict. */
 enum error open_state_read_bytes(struct open_state *opens, uint64_t handle,
                                  const struct byte_range *range);
 enum error open_state_write_bytes(struct open_state *opens, uint64_t handle,
                                   const struct byte_range *range);
-/* Breaks the data caching of others because the length changes. returns OK, E_ResourceNotFound */
+/* Breaks the data caching of others because the length changes. Returns OK, E_ResourceNotFound. */
 enum error open_state_change_data(struct open_state *opens, uint64_t handle);
 /* Breaks the handle caching of others before the node is renamed, marked for deletion, or gets a
  * new security descriptor: their cached handles may already be closed by the application, and
  * were opened by the old name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
  * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
 enum error open_state_break_handles(struct open_state *opens, uint64_t handle);
-/* Checks the creation of an entry in this directory, or a rename into it. returns OK,
+/* Checks the creation of an entry in this directory, or a rename into it. Returns OK,
  * E_DeletePending, E_SharingViolation. MS-FSA 2.1.5.15.12 */
 enum error open_state_add_name(struct open_state *opens, bool is_rename);
 

@@ -1,9 +1,9 @@
-/* Checks operations against the rules, and admits operations without a handle. For those with a
- * handle see open_state_handles.c. */
+/* Checks operations against the rules of concurrency/opens.h, and implements operations without a
+ * handle. For operations on handles see open_state_handles.c. */
 #include "opens/break_notification.h"
 #include "opens/open_state_private.h"
 
-/* Starts waiting, or continues until the timeout. */
+/* Starts a wait, or continues it until its timeout. */
 static enum error wait(struct open_state *opens, const struct file_use *use)
 {
     struct decision *d = opens->d;
@@ -37,9 +37,9 @@ void open_state_notify_break(struct open_state *opens, struct caching_entry *hol
     break_notification_add(opens->d, &news);
 }
 
-/* Starts a break of the holder's caching to `to`. If a break is in progress, the new one is sent
- * after its acknowledgment. */
-static void ask(struct open_state *opens, struct caching_entry *holder, uint8_t to)
+/* Breaks the holder's caching to `to`. If another break is in progress, the new one is sent after
+ * the acknowledgment of that one. */
+static void start_break(struct open_state *opens, struct caching_entry *holder, uint8_t to)
 {
     bool is_breaking = caching_is_breaking(holder);
 
@@ -84,7 +84,7 @@ uint8_t open_state_grant(const struct open_state *opens, uint8_t wants, bool is_
 }
 
 /* Returns true if the caller commits changes of the open state. */
-static bool writes_gate(const struct open_state *opens)
+static bool may_commit_changes(const struct open_state *opens)
 {
     return !opens->d->operation || decision_may_change(opens->d);
 }
@@ -107,12 +107,12 @@ enum error open_state_check(struct open_state *opens, const struct file_use *use
         has_settled |= again;
     }
     for (size_t i = 0; i < verdict.break_count; i++)
-        ask(opens, &set->cachings[breaks[i].caching], breaks[i].to);
+        start_break(opens, &set->cachings[breaks[i].caching], breaks[i].to);
     if (verdict.error)
         return verdict.error;
-    /* A read-only operation cannot commit the changes. It waits, which commits them like those of a
-     * break, and is then decided again. */
-    return verdict.waits || (has_settled && !writes_gate(opens)) ? wait(opens, use) : OK;
+    /* A read-only operation cannot commit changes. It returns DECIDE_WAITS, which commits them like
+     * breaks, and is then decided again. */
+    return verdict.waits || (has_settled && !may_commit_changes(opens)) ? wait(opens, use) : OK;
 }
 
 enum error open_state_check_rest(struct open_state *opens, enum rest_use use)

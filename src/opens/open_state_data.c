@@ -1,4 +1,4 @@
-/* Reads, writes, locks and renames through a handle: their effect on the open state. */
+/* How reads, writes, locks and renames through a handle affect the open state. */
 #include "concurrency/lock_sets.h"
 #include "opens/open_state_private.h"
 
@@ -19,9 +19,9 @@ static enum error break_data_caching(struct open_state *opens, const struct open
 
 /* ---- locks ---- */
 
-/* Returns how many of the locks have valid ranges and fit below BYTE_LOCKS_MAX. *ret_error: reason
- * why the others are refused; before reporting it, the caller reports conflicts of the locks that
- * are allowed */
+/* Returns how many of the first locks have valid ranges and fit within BYTE_LOCKS_MAX. Sets
+ * *ret_error to the reason for refusing the next one; a conflict of the allowed locks takes
+ * precedence over it. */
 static size_t count_allowed(struct open_state *opens, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {

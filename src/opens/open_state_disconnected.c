@@ -1,16 +1,16 @@
 /* Resolves conflicts of operations with disconnected opens: concurrency/README.md rule 22 */
 #include "opens/open_state_private.h"
 
-/* Returns true if the open is disconnected and need not be retained. */
-static bool may_be_ended(const struct open_state *opens, const struct open_entry *open)
+/* Returns true if the open is disconnected and may be closed because of a conflict. */
+static bool may_be_closed(const struct open_state *opens, const struct open_entry *open)
 {
     return open->disconnected_until > 0 &&
            (!open->persists || open->disconnected_until <= opens->d->now);
 }
 
-/* Returns, for each caching entry, whether the break takes more than read caching. */
-static bool *loses_more(const struct open_state *opens, const struct caching_break *breaks,
-                        size_t count)
+/* Returns, for each caching entry, true if it loses more than read caching by the breaks. */
+static bool *loses_more_than_reading(const struct open_state *opens,
+                                     const struct caching_break *breaks, size_t count)
 {
     bool *loses = arena_array(opens->d->arena, opens->set.caching_count, sizeof *loses);
 
@@ -34,13 +34,14 @@ static void drop_cachings_without_open(struct open_state *opens)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Closes the disconnected opens that conflict with the operation. Their index entries are deleted
- * when the open state is written. *ret_ended: set if there were any. returns OK, or an error of
- * decision_fail_store() */
-static enum error end_opens(struct open_state *opens, const struct file_use *use,
-                            const struct caching_break *breaks, size_t break_count, bool *ret_ended)
+/* Closes the disconnected opens that conflict with the operation, and sets *ret_ended if there are
+ * any. Their index entries are deleted when the open state is written. Returns OK, or an error of
+ * decision_fail_store(). */
+static enum error close_opens(struct open_state *opens, const struct file_use *use,
+                              const struct caching_break *breaks, size_t break_count,
+                              bool *ret_ended)
 {
-    const bool *loses = loses_more(opens, breaks, break_count);
+    const bool *loses = loses_more_than_reading(opens, breaks, break_count);
     struct open_set *set = &opens->set;
     size_t kept = 0, count = set->open_count;
 
@@ -48,7 +49,7 @@ static enum error end_opens(struct open_state *opens, const struct file_use *use
         const struct open_entry open = set->opens[i];
         bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
 
-        if (may_be_ended(opens, &open) && (!opens_bear(&open.open, use) || is_broken))
+        if (may_be_closed(opens, &open) && (!opens_bear(&open.open, use) || is_broken))
             set->stale[set->stale_count++] = open;
         else
             set->opens[kept++] = open;
@@ -63,9 +64,9 @@ static enum error end_opens(struct open_state *opens, const struct file_use *use
     return open_state_drop_locks(opens);
 }
 
-enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
+enum holders { HELD_BY_NOBODY, HELD_BY_DISCONNECTED, HELD_BY_CLIENTS };
 
-/* Returns, for each caching entry, which opens hold it. */
+/* Returns, for each caching entry, what kinds of opens hold it. */
 static enum holders *find_holders(const struct open_state *opens)
 {
     enum holders *holders = arena_array(opens->d->arena, opens->set.caching_count, sizeof *holders);
@@ -78,13 +79,13 @@ static enum holders *find_holders(const struct open_state *opens)
         if (open->disconnected_until == 0)
             holders[open->open.caching] = HELD_BY_CLIENTS;
         else if (holders[open->open.caching] == HELD_BY_NOBODY)
-            holders[open->open.caching] = HELD_BY_AWAY;
+            holders[open->open.caching] = HELD_BY_DISCONNECTED;
     }
     return holders;
 }
 
-/* Takes the broken caching from disconnected persistent opens, which remain. */
-static void lose(struct open_state *opens, const struct caching_break *broken)
+/* Applies the break to disconnected persistent opens, which stay open. */
+static void apply_break(struct open_state *opens, const struct caching_break *broken)
 {
     struct caching_entry *entry = &opens->set.cachings[broken->caching];
 
@@ -105,13 +106,13 @@ enum error open_state_resolve_conflicts(struct open_state *opens, const struct f
     *ret_again = false;
     if (verdict->error && shares)
         return OK;
-    e = end_opens(opens, use, breaks, verdict->break_count, ret_again);
+    e = close_opens(opens, use, breaks, verdict->break_count, ret_again);
     if (e || verdict->break_count == 0)
         return e;
     holders = find_holders(opens);
     for (size_t i = 0; i < verdict->break_count; i++)
-        if (holders[breaks[i].caching] == HELD_BY_AWAY) {
-            lose(opens, &breaks[i]);
+        if (holders[breaks[i].caching] == HELD_BY_DISCONNECTED) {
+            apply_break(opens, &breaks[i]);
             *ret_again = true;
         }
     return OK;

@@ -1,4 +1,4 @@
-/* Disconnect and reconnect of handles. MS-SMB2 3.3.7.1, 3.3.5.9.7, 3.3.5.9.12, 3.3.4.6, 3.3.4.7 */
+/* Disconnects and reconnects handles. MS-SMB2 3.3.7.1, 3.3.5.9.7, 3.3.5.9.12, 3.3.4.6, 3.3.4.7 */
 #include "opens/open_state_private.h"
 
 #include "service/small_record.h"
@@ -22,8 +22,8 @@ static enum error read_handle(struct open_state *opens, uint64_t id, struct hand
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* Returns true if the open may remain after a disconnect. A disconnect of a persistent open
- * acknowledges its break in progress. */
+/* Returns true if the open may be retained after a disconnect. If a persistent open has a break in
+ * progress, the disconnect acknowledges it. */
 static bool may_stay(struct open_state *opens, const struct open_entry *open)
 {
     struct caching_entry *entry =
@@ -79,7 +79,7 @@ enum error open_state_disconnected(struct open_state *opens, uint64_t handle,
 {
     const struct open_entry *open = open_set_find(&opens->set, handle);
 
-    if (!open || open->disconnected_until <= opens->d->now) /* 0: connected */
+    if (!open || open->disconnected_until <= opens->d->now) /* 0 means connected */
         return E_ResourceNotFound;
     return read_handle(opens, handle, ret_handle);
 }

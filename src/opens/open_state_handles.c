@@ -1,9 +1,9 @@
-/* Opens, closes, pending deletes and break acknowledgments: their effect on the open state. */
+/* Effect of opens, closes, pending deletes and break acknowledgments on the open state. */
 #include <assert.h>
 
 #include "opens/open_state_private.h"
 
-/* Returns the number of the entry with the key, or NO_CACHING. */
+/* Returns the index of the entry with the key, or NO_CACHING. */
 static uint16_t find_caching(const struct open_state *opens, const struct guid *key)
 {
     for (size_t i = 0; i < opens->set.caching_count; i++)
@@ -14,9 +14,10 @@ static uint16_t find_caching(const struct open_state *opens, const struct guid *
 
 /* ---- open ---- */
 
-/* Returns the access that the open needs. Unless it is attribute-only, it breaks the write caching
- * of others; an overwrite breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
-static struct file_use use_of(const struct open_state *opens, const struct open_state_open *asked)
+/* Returns the open's access and the caching that it breaks: none for an attribute-only open, write
+ * caching for other opens, and all caching for an overwrite. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+static struct file_use use_of_open(const struct open_state *opens,
+                                   const struct open_state_open *asked)
 {
     uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
 
@@ -65,7 +66,7 @@ struct caching_given open_state_caching_of(const struct open_state *opens, uint1
     };
 }
 
-/* Grants caching to the new open and returns the number of its entry. */
+/* Grants caching to the new open and returns the index of its entry. */
 static uint16_t grant(struct open_state *opens, const struct open_state_open *asked, uint16_t own,
                       struct caching_given *ret_given)
 {
@@ -87,8 +88,8 @@ static uint16_t grant(struct open_state *opens, const struct open_state_open *as
     return own;
 }
 
-/* Returns the id of a new handle: d->now, which no earlier commit of this partition has, or the
- * last id + 1 if that is higher. */
+/* Returns the id of a new handle: d->now, which is later than all earlier commits of this
+ * partition, or the last id + 1 if that is greater. */
 static uint64_t new_id(const struct open_state *opens)
 {
     const struct open_set *set = &opens->set;
@@ -97,7 +98,7 @@ static uint64_t new_id(const struct open_state *opens)
     return opens->d->now > last ? opens->d->now : last + 1;
 }
 
-/* Appends an open. Entries are ordered by id. */
+/* Appends an open, which must have the greatest id. */
 static void add_open(struct open_state *opens, const struct open_entry *open)
 {
     struct open_set *set = &opens->set;
@@ -115,7 +116,7 @@ enum error open_state_open(struct open_state *opens, const struct open_state_ope
                            struct handle *ret_handle, struct caching_given *ret_given)
 {
     uint16_t own = find_caching(opens, &asked->caching_key);
-    struct file_use use = use_of(opens, asked);
+    struct file_use use = use_of_open(opens, asked);
     struct open_entry open = { .id = new_id(opens),
                                .epoch = open_epoch(),
                                .persists = asked->persists,
@@ -250,8 +251,8 @@ enum error open_state_set_delete_pending(struct open_state *opens, uint64_t hand
 
 /* ---- caching ---- */
 
-/* Returns the target of the next break: handle and write caching go first, read caching in a
- * further break, as in Windows (smbtorture, smb2.lease.breaking3). */
+/* Returns the target of the next break. Handle and write caching are broken first, read caching in
+ * a second break, as in Windows (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
     uint8_t to = entry->caching.breaks_to;

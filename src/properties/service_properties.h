@@ -46,12 +46,12 @@ enum analytics_kind { LOGS_READS = 1, LOGS_WRITES = 2, LOGS_DELETES = 4 };
 struct analytics_logging {
     unsigned kinds;          /* kinds of requests to log: LOGS_ bits */
     unsigned version;        /* of the log lines: 1 (1.0) or 2 (2.0) */
-    uint32_t retention_days; /* 0: forever */
+    uint32_t retention_days; /* 0 means forever */
 };
 struct analytics_metrics {
     bool enabled;
     bool includes_apis;      /* also totals per operation */
-    uint32_t retention_days; /* 0: forever */
+    uint32_t retention_days; /* 0 means forever */
 };
 
 /* Strings are empty if not set. */

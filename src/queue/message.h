@@ -118,7 +118,7 @@ struct message_claim {
     struct receipt receipt;
 };
 /* Finds the message of a claim, without its text.
- * returns  OK
+ * Returns  OK
  *          E_InvalidQueryParameterValue  the receipt is malformed
  *          E_MessageNotFound             missing, expired, or changed since the receipt
  *          errors of decision_fail_store()

@@ -6,7 +6,7 @@
 
 /* ---- Put Message ---- */
 
-/* Returns the expiry, or MESSAGE_NEVER if there is none or it would be beyond the calendar. */
+/* Returns the expiry, or MESSAGE_NEVER if none exists or it would be beyond the calendar. */
 static instant expiry_of(instant now, uint64_t ttl_s)
 {
     if (ttl_s == 0 || ttl_s >= (MESSAGE_NEVER - now) / TICKS_PER_SECOND)

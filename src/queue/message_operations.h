@@ -17,7 +17,7 @@ struct put_message_parameters {
     struct parameters base;
     struct guid random;    /* random bits for the id */
     uint64_t visibility_s; /* initial invisibility; less than the TTL */
-    uint64_t ttl_s;        /* 0: never expires */
+    uint64_t ttl_s;        /* 0 means never expires */
     struct bytes text;     /* set by parse */
 };
 struct put_message_result {
@@ -58,7 +58,7 @@ struct update_message_parameters {
     struct parameters base;
     struct message_claim claim;
     uint64_t visibility_s; /* 0..VISIBILITY_MAX_S */
-    struct bytes text;     /* set by parse; ptr NULL: unchanged */
+    struct bytes text;     /* set by parse; ptr NULL means unchanged */
 };
 struct update_message_result {
     struct result base;

@@ -197,6 +197,25 @@ static enum state read_large(struct flow *flow)
     return RESPOND;
 }
 
+/* Has a front end read a large body from the files of this cell, if it can; otherwise sends it. */
+static enum state list_or_read_large(struct flow *flow)
+{
+    enum store_result result = STORE_OK;
+
+    switch (answer_list(flow, &result)) {
+    case LIST_DONE:
+        return RESPOND;
+    case LIST_WAITS:
+        return wait_for_bytes(flow);
+    case LIST_FAILED:
+        fail_reading(flow, result);
+        return RESPOND;
+    case LIST_NONE:
+        break;
+    }
+    return read_large(flow);
+}
+
 /* Opens a reader on the state that the decision used, which stays readable until the last byte is
  * sent. */
 static void open_reader(struct flow *flow)
@@ -231,7 +250,7 @@ enum state answer_body(struct flow *flow)
     }
     if (content->length <= SMALL_BODY_MAX || content->md5 || content->crc64)
         return read_whole(flow);
-    return read_large(flow);
+    return list_or_read_large(flow);
 }
 
 /* ---- memory of a response ---- */

@@ -48,6 +48,7 @@ static enum error admit_to_account(struct call *call)
 {
     unsigned hindrances = account_hindrances(call->account);
 
+    call->input.tracks_access = (hindrances & ACCOUNT_TRACKS_ACCESS) != 0;
     if (hindrances & ACCOUNT_IS_DISABLED)
         return E_AccountIsDisabled;
     if ((hindrances & ACCOUNT_REFUSES_KEYS) && uses_key(&call->input.identity))

@@ -284,8 +284,8 @@ static bool is_pending(const struct batch *batch, size_t index)
     return !batch->answers[index].ptr && !part->is_grouped && !part->is_elsewhere;
 }
 
-/* Finds the first part that is not done, in the group, or for another cell. Commits the group if no
- * part can join it. */
+/* Finds the first part that is neither done, nor in the group, nor for another cell. Commits the
+ * group if no part can join it. */
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;
@@ -341,9 +341,9 @@ static enum state leave(struct batch *batch, struct work *part)
     return PART;
 }
 
-/* Handles a part whose container is in another cell of the cluster. If the container is that of the
- * complete batch, the batch goes to that cell; in a batch of an account, only the part does.
- * Returns PART_DONE if the part is refused. decision: 998, 1100 */
+/* Handles a part whose container is in another cell of the cluster. The batch of a container goes
+ * to that cell completely; of the batch of an account, only the part does. Returns PART_DONE if the
+ * part is refused. decision: 998, 1100 */
 static enum state misdirected(struct flow *flow, struct work *part)
 {
     const struct placement where = part->problem.elsewhere;

@@ -89,8 +89,8 @@ enum state operation_find_step(struct flow *flow)
     return faults_are_set() ? FAULT : operation_admit(flow);
 }
 
-/* Returns true if an existing blob does not refuse the request yet, because a wrong checksum of the
- * source is reported first. Recorded; decision: 851 */
+/* Returns true if an existing blob must not be reported yet, because a wrong checksum of the source
+ * is reported first. Recorded; decision: 851 */
 static bool may_still_mismatch(const struct call *call, enum error e)
 {
     return e == E_BlobAlreadyExists && call->checks_source;

@@ -44,7 +44,7 @@ static void wake(struct flow *const flows[], size_t count)
 }
 
 /* Computes the MD5 of a body in memory into the call's body.
- * returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed */
+ * Returns STORE_OK; STORE_WAIT: it is hashed with others later; the pause is armed. */
 static enum store_result body_hash(struct flow *flow)
 {
     size_t others = queued_count;

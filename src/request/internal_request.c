@@ -76,6 +76,7 @@ static enum error prepare(struct work *work, const struct internal_request *aske
         return e;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
     call->input.by_service = asked->by_service;
+    call->input.by_operator = !asked->by_service;
     call->is_for_cell = asked->is_for_cell;
     e = prepare_head(call, d);
     if (!e && asked->is_for_cell)

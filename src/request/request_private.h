@@ -188,6 +188,11 @@ struct flow {
     struct observed_request observed;
     size_t body_read; /* bytes of a small body read into the arena so far */
     char *body_bytes;
+    /* what answer_list() has described so far */
+    struct text list;
+    uint64_t listed;
+    unsigned listed_parts;
+    bool is_not_listed; /* it cannot be described */
     /* Must be last, like its decision and the parts of that decision. Each request has a flow, but
      * hardly any decision has more than two parts. Zeroing the space for all parts would cost more
      * than they do. */
@@ -231,19 +236,19 @@ enum state durable_await(struct flow *flow);
 /* ---- batches of operations: batch.c ---- */
 
 /* Checks the batch, and routes and admits its parts.
- * returns  BATCH_IN_POOL, PART; BATCH: call again; BATCH_BEGIN_IN_POOL;
- *          BATCH_APPLIED: refused with a batch response; CORS: refused */
+ * Returns  BATCH_IN_POOL, PART; BATCH: call again; BATCH_BEGIN_IN_POOL;
+ *          BATCH_APPLIED: refused with a batch response; CORS: refused. */
 enum state batch_begin(struct flow *flow);
 /* Makes the next unfinished part the current one.
- * returns PART_FOUND; PART_DONE: refused; BATCH_ELSEWHERE: only parts for other cells are left;
- *         BATCH_APPLIED: all parts are done */
+ * Returns PART_FOUND; PART_DONE: refused; BATCH_ELSEWHERE: only parts for other cells are left;
+ *         BATCH_APPLIED: all parts are done. */
 enum state batch_next(struct flow *flow);
 /* Has the owners of other cells execute the parts for them.
- * returns WAITING; then PART; CUT: it is not known which of them were executed */
+ * Returns WAITING; then PART; CUT: it is not known which of them were executed. */
 enum state batch_send(struct flow *flow);
 /* Called once the current part was decided in the pool. Adds its changes to the group if they may
  * be committed together. If the part depends on changes of the group, it is decided again.
- * returns PART; DECIDE: the driver continues with the part */
+ * Returns PART; DECIDE: the driver continues with the part. */
 enum state batch_part_decided(struct flow *flow, bool has_changes);
 /* Renders the response to the current part. Returns PART, or CORS if the batch belongs to another
  * cell. */
@@ -254,7 +259,7 @@ void batch_free(struct flow *flow);
 /* ---- transactions: transaction.c ---- */
 
 /* Checks the batch; routes, checks, parses and admits its parts.
- * returns DECIDE, DECIDE_IN_POOL; BATCH: call again; BATCH_BEGIN_IN_POOL; CORS: refused */
+ * Returns DECIDE, DECIDE_IN_POOL; BATCH: call again; BATCH_BEGIN_IN_POOL; CORS: refused. */
 enum state transaction_begin(struct flow *flow);
 /* Renders the responses to the parts, or only to the part that was refused. */
 void transaction_answer(struct work *work);
@@ -280,14 +285,20 @@ enum error intake_check_sums(struct flow *flow);
 /* ---- after the body: gather.c ---- */
 
 /* Runs state FINISH_BODY.
- * returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or parses */
+ * Returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or parses. */
 enum state body_finish(struct flow *flow);
 
 /* ---- response body: answer_body.c ---- */
 
 /* Runs state BODY: prepares the response's body.
- * returns RESPOND; WAITING if bytes must be read first */
+ * Returns RESPOND; WAITING if bytes must be read first. */
 enum state answer_body(struct flow *flow);
+/* Describes a large body for a front end that reads it from files itself. Called repeatedly until
+ * the description is complete, or it turns out that there is none.
+ * Returns  LIST_DONE the response is complete; LIST_NONE the body must be read; LIST_WAITS: the
+ *          flow's reader lacks a part of the map; LIST_FAILED: *ret_result. */
+enum list_state { LIST_DONE, LIST_NONE, LIST_WAITS, LIST_FAILED };
+enum list_state answer_list(struct flow *flow, enum store_result *ret_result);
 /* Charges the memory that the response holds to the budget. A read fails with ServerBusy if there
  * is not enough memory. */
 void answer_charge_memory(struct flow *flow);
@@ -306,7 +317,7 @@ enum error route_names(struct call *call);
 enum error route_part(struct call *part, const struct call *batch);
 
 /* Parses the conditional headers into the call's input.
- * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
+ * Returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service. */
 enum error route_conditions(struct call *call);
 
 /* ---- account and names of a request: route_target.c ---- */
@@ -329,8 +340,8 @@ enum error route_authenticate(struct call *call);
 
 /* Counts a request of an account with limits, and charges the bytes of its body if their number is
  * known from the headers.
- * returns OK; E_ServerBusyOperations, E_ServerBusyIngress or E_ServerBusyEgress, with retry_after_s
- * in the problem */
+ * Returns OK; E_ServerBusyOperations, E_ServerBusyIngress or E_ServerBusyEgress, with retry_after_s
+ * in the problem. */
 enum error limits_admit(struct call *call);
 /* Returns true if the error is one that limits_admit() returns. */
 bool limits_refused(enum error e);
@@ -374,7 +385,7 @@ enum state early_check(struct flow *flow);
 
 /* Runs state FAULT: finds the fault of a request whose operation is known, and applies the part
  * that precedes the operation.
- * returns ADMIT; CUT; CORS: the operation is not executed; WAITING */
+ * Returns ADMIT; CUT; CORS: the operation is not executed; WAITING. */
 enum state fault_begin(struct flow *flow);
 /* Returns true if the connection must be closed once `more` bytes of the request body have
  * arrived. */
@@ -394,7 +405,7 @@ enum state health_find(struct flow *flow);
 
 /* Runs state CORS: finds the rule for the response, if any. The response also waits until the CORS
  * rules that it used are durable.
- * returns DURABLE; WAITING */
+ * Returns DURABLE; WAITING. */
 enum state cors_find(struct flow *flow);
 /* Adds the CORS headers. Called after all other headers were added. */
 void cors_answer(struct work *work);

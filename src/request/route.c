@@ -54,8 +54,8 @@ static bool may_have_control(const struct call *call, struct bytes name)
 }
 
 /* Adds a parameter. Refuses repeated parameters, because one value would be ignored. Refuses
- * control characters and colons that would make the joined parameters ambiguous, so that two
- * requests could share a signature. decisions: 21, 36 */
+ * control characters and colons, which could make the joined parameters ambiguous and let two
+ * requests share a signature. decisions: 21, 36 */
 static enum error add_parameter(struct call *call, struct query_parameter *parameters,
                                 struct query_parameter new)
 {

@@ -28,7 +28,7 @@ static size_t line_of(const struct seeding *s)
     return line;
 }
 
-/* Prints the problem, if there is one. Returns true if there is none. */
+/* Prints the problem, if there is one. Returns true if none exists. */
 static bool is_good(const struct seeding *s)
 {
     if (!s->problem)

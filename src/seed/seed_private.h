@@ -19,8 +19,8 @@ enum seed_kind { SEED_CONTAINER, SEED_QUEUE, SEED_TABLE, SEED_SHARE, SEED_KINDS 
 struct seed_item {
     enum seed_kind kind;
     struct bytes name;
-    struct bytes access;   /* of a container; ptr NULL: private */
-    struct bytes quota;    /* of a share: digits; ptr NULL: default */
+    struct bytes access;   /* of a container; ptr NULL means private */
+    struct bytes quota;    /* of a share: digits; ptr NULL means default */
     struct bytes upload;   /* directory, relative to the file's; ptr NULL if none */
     const char *upload_at; /* position in the text */
     struct bytes list;     /* JSON: messages of a queue, entities of a table; ptr NULL if none */
@@ -40,7 +40,7 @@ struct seeding {
     bool dry_run;
     /* position of the current item in `text`, for error messages; NULL if it is from an option */
     const char *at;
-    const char *problem; /* NULL if there is none yet */
+    const char *problem; /* NULL if none exists yet */
     struct seed_item *item;
     /* number of containers, queues, tables, shares, files, entities and messages created */
     uint64_t made;

@@ -26,14 +26,7 @@ static struct bytes text_of(const struct json_member *member)
 
 static void set_record(struct account_record *record, void *context)
 {
-    const struct account_settings *settings = context;
-    enum setting_state public = settings->state[SETTING_PUBLIC_ACCESS];
-    enum setting_state keys = settings->state[SETTING_SHARED_KEY];
-
-    if (public)
-        record->no_public_access = public == SETTING_OFF;
-    if (keys)
-        record->no_shared_key = keys == SETTING_OFF;
+    account_settings_change_record(context, record);
 }
 
 static void apply(struct seeding *s, struct account_settings *settings)
@@ -53,7 +46,9 @@ static void apply(struct seeding *s, struct account_settings *settings)
         e = stored_account_change(any->store, s->accounts, s->arena, s->account, ACCOUNT_CHANGE,
                                   set_record, settings, &record);
     if (e == E_ResourceNotFound)
-        seed_fail(s, "publicAccess and sharedKey can be set only for stored accounts");
+        seed_fail(
+            s,
+            "publicAccess, sharedKey and lastAccessTracking can be set only for stored accounts");
     else if (e)
         seed_fail(s, "cannot set the settings: %s", error_message(e));
 }

@@ -23,7 +23,7 @@ char *admin_socket_path(const char *location);
 /* Serves the socket, unless data is kept in memory. If the file system does not support sockets,
  * the server runs without one and logs a warning. The caller has set the members of socket->admin,
  * except its pool and location, and holds the lock of the data directory.
- * returns  false, after printing why on stderr, if a thread cannot be started */
+ * Returns  false, after printing why on stderr, if a thread cannot be started. */
 bool admin_socket_start(const struct options *options, struct admin_socket *socket);
 /* Stops the socket, even if it was not started, before the objects that its operations use are
  * freed. */

@@ -127,6 +127,7 @@ static void log_forwarded(const struct forward_logged *logged)
         .waited_ns = logged->waited_ns,
         .received = logged->received,
         .sent = logged->sent,
+        .is_direct = logged->is_direct,
     });
 }
 
@@ -166,6 +167,19 @@ static bool find_names(void *tag, struct exchange *exchange, struct bytes *ret_a
     return request_names(tag, &exchange->request, exchange->arena, ret_account, ret_container);
 }
 
+/* Lets bodies be read from the files of other cells. */
+static bool start_direct(struct cell *cell, const struct options *options)
+{
+    if (!cell->key)
+        return true;
+    cell->direct = direct_start(options->cluster);
+    if (!cell->direct)
+        fprintf(stderr, "lagra: cannot start threads that read files of other cells\n");
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        cell->front.doors[i].forwarding.direct = cell->direct;
+    return cell->direct;
+}
+
 bool cell_init(struct cell *cell, const struct options *options,
                const struct http_application *application,
                const struct service *const services[SERVICE_COUNT],
@@ -183,6 +197,8 @@ bool cell_init(struct cell *cell, const struct options *options,
     cell->internal_application = front_internal_application_for(application);
     front_init(&cell->front, application, names, cell->key, log_forwarded);
     cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    if (!start_direct(cell, options))
+        return false;
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         tags[i] = &cell->names[i];
     front_use_names(&cell->front, find_names, tags);
@@ -432,6 +448,8 @@ void cell_free(struct cell *cell)
         peers_release(&cell->peers);
         front_release(&cell->front);
     }
+    direct_stop(cell->direct);
+    cell->direct = NULL;
     if (cell->standby)
         standby_free(cell->standby);
     cell->standby = NULL;

@@ -6,6 +6,7 @@
 
 #include "admin/admin.h"
 #include "admin/cell_accounts.h"
+#include "cluster/direct.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
 #include "server/options.h"
@@ -22,6 +23,7 @@ struct cell {
     struct http_application internal_application; /* application of the internal endpoint */
     struct http_server *internal;         /* internal endpoint, or NULL if it is not started */
     struct net_key *key;                  /* or NULL if the cluster has none */
+    struct direct *direct;                /* reads files of other cells; NULL without a key */
     char forward[ADDRESS_TEXT_MAX];       /* address of the internal endpoint, or "" */
     struct http_server *const *servers;   /* SERVICE_COUNT of them; NULL if not served */
     uint64_t serves_from_ns;              /* when the previous owner's lease has ended */

@@ -7,7 +7,7 @@
 #include "server/options.h"
 
 struct certificate {
-    char *chain; /* PEM, NUL-terminated, the server's own first; NULL: plain HTTP */
+    char *chain; /* PEM, NUL-terminated, the server's own first; NULL means plain HTTP */
     char *key;   /* PEM, not encrypted */
     /* When the first certificate of the chain expires, in seconds since 1970. */
     int64_t expires_s;

@@ -51,7 +51,7 @@ bool option_row_is_setting(const struct option_row *row);
 
 /* Sets the row's member of *options.
  *
- * value    outlives the options; NULL: a switch that is on
+ * value    outlives the options; NULL means a switch that is on
  * named    the option as messages call it: "--blobPort", "LAGRA_BLOB_PORT", "lagra.conf:3:
  *          blobPort"
  * returns  OPTIONS_RUN, or OPTIONS_WRONG after printing why */

@@ -19,7 +19,7 @@ enum service_index {
 struct listen_options {
     const char *host;
     uint16_t port;
-    unsigned keep_alive_s; /* timeout of idle connections; 0: the default */
+    unsigned keep_alive_s; /* timeout of idle connections; 0 means the default */
     bool wanted;           /* served; for `lagra health`: checked */
     bool is_optional;      /* served by default; the server also starts without it */
 };
@@ -49,18 +49,18 @@ struct options {
     bool smb_allow_unencrypted;
     bool smb_enforce_acls;
     bool is_azurite;                      /* run under one of Azurite's names, banner.h */
-    unsigned workers;                     /* threads per service; 0: one per core */
-    unsigned connections_max;             /* per service; 0: the default */
-    unsigned connections_per_address_max; /* 0: no limit */
+    unsigned workers;                     /* threads per service; 0 means one per core */
+    unsigned connections_max;             /* per service; 0 means the default */
+    unsigned connections_per_address_max; /* 0 means no limit */
     struct net_proxies proxies;           /* proxies of all ports except the management port */
     struct fetcher_options fetcher;       /* for copy sources on other servers */
     unsigned rehydrate_seconds;           /* time to rehydrate an archived blob */
-    unsigned disk_reserve_mib;            /* 0: the default of store.h */
-    /* Limits of accounts without limits of their own (auth/account_limits.h); 0: no limit. */
+    unsigned disk_reserve_mib;            /* 0 means the default of store.h */
+    /* Limits of accounts without limits of their own (auth/account_limits.h); 0 means no limit. */
     unsigned account_requests, account_bandwidth_mib, account_capacity_mib, account_containers;
-    unsigned usage_every_ms;   /* 0: the default, if usage is needed at all */
-    unsigned scrub_every_ms;   /* 0: only on request */
-    unsigned scrub_rate_mib;   /* 0: the default of admin/scrubber.h */
+    unsigned usage_every_ms;   /* 0 means the default, if usage is needed at all */
+    unsigned scrub_every_ms;   /* 0 means only on request */
+    unsigned scrub_rate_mib;   /* 0 means the default of admin/scrubber.h */
     bool keep_reading;         /* process.h */
     enum sandbox_mode sandbox; /* sandbox.h */
     const char *cert_path;     /* HTTPS: PEM with key_path, or PFX with pfx_password */
@@ -69,17 +69,17 @@ struct options {
     const char *debug_path;      /* text log of all requests, or NULL */
     const char *access_log_path; /* JSON log of all requests, or NULL */
     const char *audit_log_path;  /* log of requests that change something, or NULL */
-    unsigned slow_ms;            /* log threshold of slow requests; 0: none */
-    unsigned analytics_every_ms; /* 0: the default */
+    unsigned slow_ms;            /* log threshold of slow requests; 0 means none */
+    unsigned analytics_every_ms; /* 0 means the default */
     unsigned stop_delay_ms;      /* time to keep serving after SIGTERM, reported as not ready */
     bool silent;
     bool loose;
     bool skip_version_check;
     bool in_memory;
-    unsigned secondary_lag_ms;      /* lag of the secondary endpoints; 0: none */
+    unsigned secondary_lag_ms;      /* lag of the secondary endpoints; 0 means none */
     const char *cluster;            /* cluster directory, or NULL; cluster/folder.h */
     struct listen_options internal; /* endpoint for forwarded requests of other front ends */
-    unsigned cell;                  /* cell to own; 0: any free cell */
+    unsigned cell;                  /* cell to own; 0 means any free cell */
     const char *fence_command;      /* or NULL; cluster/fence.h */
     const char *smb_referral_host;  /* or NULL; smb_endpoint.h */
     bool product_style_url;

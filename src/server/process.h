@@ -15,8 +15,8 @@ bool start_check(unsigned threads, size_t memory_bytes);
 /* Starts jemalloc's background thread, which returns unused memory to the system, so that memory
  * used by many clients is not kept after they left. jemalloc's own option would crash if the thread
  * cannot be started. Sanitizers use their own allocator. Called once, by the main thread.
- * returns  false if there is no memory or thread for it; memory is then returned later, if at all
- * man: jemalloc(3), "background_thread" */
+ * Returns  false if there is no memory or thread for it; memory is then returned later, if at all
+ * man: jemalloc(3), "background_thread". */
 bool allocator_start(void);
 
 /* ---- a store that failed ---- */
@@ -55,7 +55,7 @@ unsigned descriptors_allow(void);
 bool descriptors_are_free(size_t count);
 
 /* Notifies systemd (Type=notify) of READY=1, RELOADING=1 or STOPPING=1 over the socket in
- * NOTIFY_SOCKET. Does nothing if there is none. Main thread. man: sd_notify(3) */
+ * NOTIFY_SOCKET. Does nothing if none exists. Main thread. man: sd_notify(3) */
 void supervisor_notify(const char *state);
 
 #endif

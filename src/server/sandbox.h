@@ -11,9 +11,9 @@
 #define SANDBOX_WORDS_SIZE 192
 
 /* Enters the sandbox that the options ask for. words: description of the restrictions for the
- * operator, fewer on older kernels; "" if there are none. Called by the main thread while it is the
+ * operator, fewer on older kernels; "" if none exist. Called by the main thread while it is the
  * only one.
- * returns  false, after printing why on stderr, if a required restriction fails */
+ * Returns  false, after printing why on stderr, if a required restriction fails. */
 bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]);
 
 /* ---- sandbox_calls.c ---- */

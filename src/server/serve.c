@@ -247,8 +247,8 @@ static bool check_start(const struct running *run)
 
 static unsigned descriptors_set_aside(const struct running *run)
 {
-    unsigned of_store =
-        run->options.cluster ? EMBEDDED_DESCRIPTORS_MAX : store_descriptors(run->store);
+    unsigned of_store = run->options.cluster ? EMBEDDED_DESCRIPTORS_MAX + DIRECT_FILES_MAX
+                                             : store_descriptors(run->store);
 
     return of_store + OTHER_DESCRIPTORS + ADMIN_DESCRIPTORS + management_descriptors(&run->options);
 }
@@ -389,7 +389,7 @@ static bool start(struct running *run, const struct options *options,
 #ifdef LAGRA_GATES
     run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
     if (getenv("LAGRA_SOURCE_PATIENCE_MS"))
-        run->options.fetcher.patience_ms =
+        run->options.fetcher.timeout_ms =
             (unsigned)strtoul(getenv("LAGRA_SOURCE_PATIENCE_MS"), NULL, 10);
 #endif
     run->descriptors = descriptors_allow();

@@ -12,11 +12,11 @@
 #include "smb/server.h"
 
 /* Concurrent lookups of all accounts, and of one account. */
-#define THREADS_MAX  4u
-#define OF_ACCOUNT   2u
+#define THREADS_MAX        4u
+#define OF_ACCOUNT         2u
 /* An owner that hangs is noticed after its lease, and is not asked again. */
-#define PATIENCE_MS  1000u
-#define RESPONSE_MAX 1024u
+#define REQUEST_TIMEOUT_MS 1000u
+#define RESPONSE_MAX       1024u
 
 /* ---- referrals ---- */
 
@@ -48,7 +48,7 @@ static int find_cell(struct smb_endpoint *endpoint, struct bytes account, struct
     struct peer_request request = { .cell = CLUSTER_ROOT,
                                     .path = MOVE_LOCATE_PATH,
                                     .response_max = RESPONSE_MAX,
-                                    .patience_ms = PATIENCE_MS,
+                                    .timeout_ms = REQUEST_TIMEOUT_MS,
                                     .is_repeatable = true };
     struct peer_response response;
     struct decoder in;

@@ -16,8 +16,8 @@ struct contender {
     bool has_owner;        /* owned by another front end that renews its lease */
     bool has_failed;       /* cannot be owned */
     uint64_t foreign;      /* last incarnation logged by standby_log_foreign() */
-    /* Links to owners of earlier incarnations are closed at left_ns; 0: there are none. Set by the
-     * main thread for our own cell. */
+    /* Links to owners of earlier incarnations are closed at left_ns; 0 means there are none. Set by
+     * the main thread for our own cell. */
     _Atomic uint64_t left, left_ns;
     char problem[256]; /* last one logged */
 };

@@ -75,7 +75,7 @@ void answer_cell_page(struct answer *a, struct text *page, const struct page_key
  * rest: Lease-Blob, Lease-Container, Lease-Share; semantics 3.1, 3.5 */
 
 /* Reads the lease headers of the call.
- * returns  OK, E_MissingRequiredHeader, E_InvalidHeaderValue */
+ * Returns  OK, E_MissingRequiredHeader, E_InvalidHeaderValue. */
 enum error lease_read_request(struct call *call, struct lease_request *ret_request);
 /* Sets the status and the lease headers. id: id of the lease */
 void answer_lease_outcome(struct answer *a, const struct lease_result *lease,

@@ -67,7 +67,7 @@ struct batch_result {
 };
 
 struct batch_functions {
-    /* call: the batch; part: routed, with `operation` set to its row, or NULL if there is none. In
+    /* call: the batch; part: routed, with `operation` set to its row, or NULL if none exists. In
      * a transaction the part is also checked and parsed, and a refusal sets the problem of the
      * batch's call. */
     enum error (*admit)(struct call *call, struct batch_parameters *parameters,

@@ -89,7 +89,7 @@ static void append(struct decision_pool *pool, struct pool_job *job)
     pool->queued++;
 }
 
-/* Takes the lane's first job that may run now; NULL if there is none. */
+/* Takes the lane's first job that may run now; NULL if none exists. */
 static struct pool_job *take_from(struct decision_pool *pool, struct lane *lane)
 {
     struct pool_job **at = &lane->first, *job;

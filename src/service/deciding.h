@@ -39,8 +39,8 @@ enum error deciding_check(struct decision *d);
 
 /* Makes one attempt. Reuses the memory of the previous attempt, from d->attempt on. After OK the
  * caller commits the changes unless deciding_is_empty().
- * returns  OK or an error; E_ServerBusy after too many conflicts or if the memory budget is
- * exhausted */
+ * Returns  OK or an error; E_ServerBusy after too many conflicts or if the memory budget is
+ * exhausted. */
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Returns true if there is nothing to commit. */
 bool deciding_is_empty(const struct decision *d);

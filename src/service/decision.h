@@ -63,7 +63,9 @@ struct input {
     /* of a source: a container that does not exist here may be in another cell */
     bool may_be_elsewhere;
     bool is_before_append_blobs; /* the request's version predates append blobs */
-    bool by_service; /* internal request of the service, which may write its own resources */
+    bool tracks_access;          /* the account tracks when blobs are read (blob/access_time.h) */
+    bool by_service;  /* internal request of the service, which may write its own resources */
+    bool by_operator; /* internal request of the operator (admin/), not of a client */
     /* incarnation under which the container was placed in this cell; 0 in the root */
     uint64_t placement;
     uint32_t place_in;          /* cell for a new container; 0 for this one */

@@ -82,7 +82,7 @@ static const struct task_handler *find_in(const struct task_handler *handlers, s
 
 /* Handler of a kind of task. */
 struct handler {
-    task_fn *decide; /* NULL if there is none */
+    task_fn *decide; /* NULL if none exists */
     const struct endpoint *endpoint;
 };
 

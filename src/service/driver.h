@@ -67,8 +67,8 @@ static inline bool driver_is_done(const struct driver *driver)
     return driver->state == DRIVE_APPLIED || driver->state == DRIVE_DONE;
 }
 /* Runs the decision until the host has to act.
- * returns DRIVE_APPLIED, DRIVE_DONE; DRIVE_OTHERS, whose parts are closed; DRIVE_DECIDED,
- * DRIVE_BLOCKED */
+ * Returns DRIVE_APPLIED, DRIVE_DONE; DRIVE_OTHERS, whose parts are closed; DRIVE_DECIDED,
+ * DRIVE_BLOCKED. */
 enum drive driver_run(struct driver *driver);
 /* Makes one attempt, either on a worker, where it may not block, or in the pool. Returns
  * driver->state, or DRIVE_BLOCKED. */
@@ -100,11 +100,11 @@ enum store_result driver_durable(struct driver *driver, uint64_t sequence);
  * attempt are still open when it returns. The commit is not durable yet. A caller that reports it
  * must first wait for d->seen (store_await()). A caller that promises durability only at a flush,
  * or not at all (a deferred task), need not wait.
- * returns OK, an error; DECIDE_GONE */
+ * Returns OK, an error; DECIDE_GONE. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 /* Like deciding_run_unawaited(), but waits until everything that was read and changed is durable,
  * and closes the parts.
- * returns OK, or a wire error: E_InternalError if the store has failed */
+ * Returns OK, or a wire error: E_InternalError if the store has failed. */
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
 /* Runs a decision without a request like deciding_run(). service: NULL if the attempt needs none */
 enum error deciding_run_in(struct store *store, const struct service *service, struct arena *arena,

@@ -48,7 +48,7 @@ bool listing_is_name(struct bytes name);
  * (d->input->merged).
  *
  * from      start of the page
- * ret_next  start of the next page, in d->arena; name.ptr NULL if there is none
+ * ret_next  start of the next page, in d->arena; name.ptr NULL if none exists
  * returns   OK, or like decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
                             struct listing_place from, struct listing_sink *sink,

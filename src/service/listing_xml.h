@@ -66,11 +66,11 @@ struct listing_form {
 };
 
 /* Reads the parameters of such a list, including its marker, and creates the sink of its page.
- * returns  like listing_read() */
+ * Returns  like listing_read(). */
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
                               struct listing *ret_listing, struct listing_place *ret_from,
                               struct listing_sink **ret_sink);
-/* Sets the response. next: start of the next page; name.ptr NULL if there is none. */
+/* Sets the response. next: start of the next page; name.ptr NULL if none exists. */
 void listing_page_answer(struct answer *a, struct listing_sink *sink,
                          const struct listing_place *next);
 

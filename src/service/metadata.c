@@ -41,7 +41,7 @@ static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *
     return !in->bad;
 }
 
-/* Returns the value of a name; ptr NULL if there is none. */
+/* Returns the value of a name; ptr NULL if none exists. */
 static struct bytes value_of(struct bytes metadata, struct bytes name)
 {
     struct decoder in;

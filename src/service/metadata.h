@@ -11,11 +11,11 @@
 #define METADATA_MAX_BYTES 8192
 
 /* Encodes the metadata headers of a request.
- * returns OK, E_MetadataTooLarge, E_InvalidMetadata (name not a C# identifier, duplicate),
- * E_EmptyMetadataKey */
+ * Returns OK, E_MetadataTooLarge, E_InvalidMetadata (name not a C# identifier, duplicate),
+ * E_EmptyMetadataKey. */
 enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata);
 /* Appends a pair to an encoded run, and its size to *total.
- * returns  OK, E_MetadataTooLarge, E_InvalidMetadata, E_EmptyMetadataKey */
+ * Returns  OK, E_MetadataTooLarge, E_InvalidMetadata, E_EmptyMetadataKey. */
 enum error metadata_add(struct call *call, struct text *run, size_t *total, struct bytes name,
                         struct bytes value);
 /* Adds x-ms-meta-NAME headers to the response. */

@@ -12,9 +12,9 @@ struct guid account_space(const char *service, struct bytes account);
 
 /* Checks the name of a container, queue or share: 3..63 lower-case letters, digits and single
  * dashes.
- * returns  OK, E_InvalidResourceName, E_OutOfRangeName (its length)
+ * Returns  OK, E_InvalidResourceName, E_OutOfRangeName (its length)
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata, Naming-Queues-and-Metadata,
- * Naming-and-Referencing-Shares--Directories--Files--and-Metadata */
+ * Naming-and-Referencing-Shares--Directories--Files--and-Metadata. */
 enum error name_check(struct bytes name);
 
 #endif

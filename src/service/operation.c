@@ -321,17 +321,32 @@ static enum error why_none(const struct service *service, const struct call *cal
     return selector_known ? E_UnsupportedHttpVerb : E_InvalidQueryParameterValue;
 }
 
-const struct operation *operation_find(const struct service *service, const struct call *call,
-                                       enum error *ret_error)
+/* Returns the first of these rows that matches the request, or NULL. */
+static const struct operation *find_row(const struct operation *rows, size_t count,
+                                        const struct call *call, struct bytes selector)
 {
-    const struct operation *end = service->operations + service->operation_count;
     uint32_t level = call->input.resource->level;
-    struct bytes selector = selector_of(call);
 
-    for (const struct operation *row = service->operations; row < end; row++)
+    for (const struct operation *row = rows; row < rows + count; row++)
         if (method_and_level_fit(row, call->method, level) && selector_fits(row, selector) &&
             variant_fits(row, call))
             return row;
+    return NULL;
+}
+
+const struct operation *operation_find(const struct service *service, const struct call *call,
+                                       enum error *ret_error)
+{
+    struct bytes selector = selector_of(call);
+    const struct operation *row = NULL;
+
+    if (call->input.by_operator)
+        row = find_row(service->operator_operations, service->operator_operation_count, call,
+                       selector);
+    if (!row)
+        row = find_row(service->operations, service->operation_count, call, selector);
+    if (row)
+        return row;
     *ret_error = why_none(service, call, selector);
     assert(*ret_error != OK);
     return NULL;

@@ -247,6 +247,10 @@ struct service {
     const char *data_of;
     const struct operation *operations;
     size_t operation_count;
+    /* Operations that only the operator can request (input.by_operator), which no client finds:
+     * in Azure, they belong to the management API. NULL if there are none. */
+    const struct operation *operator_operations;
+    size_t operator_operation_count;
     const struct task_handler *task_handlers; /* for its kinds of deferred tasks */
     size_t task_handler_count;
     /* bits of properties/service_properties.h, for features that only some services have */
@@ -280,16 +284,16 @@ struct service {
     void (*names)(const struct resource *resource, struct bytes *ret_container,
                   struct bytes *ret_object);
     /* Checks that the names are well formed.
-     * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeName */
+     * Returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeName. */
     enum error (*check_names)(const struct resource *resource);
     /* Finds the partition of the input's resource. May read other partitions, and then calls
      * decision_saw().
-     * returns OK, or the error for a missing parent (ContainerNotFound) */
+     * Returns OK, or the error for a missing parent (ContainerNotFound). */
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
     /* Finds facts for the permission check in the state found by locate() and subject(): public
      * access and stored policies. ret_facts is zeroed except for `known` and `exists`. Pure. NULL
-     * if there are none.
-     * returns  OK, like decision_fail_store(), or an error that overrides other permissions */
+     * if none exist.
+     * Returns  OK, like decision_fail_store(), or an error that overrides other permissions. */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
     /* the facts may have results of access control lists, for rows with `passes` */
     bool has_access_control;

@@ -126,7 +126,7 @@ static bool has_time(const struct decision *d, const struct moved *moved)
     return true;
 }
 
-/* Reads the prepared move. Returns STORE_NOT_FOUND if there is none. */
+/* Reads the prepared move. Returns STORE_NOT_FOUND if none exists. */
 static enum store_result read_incoming(struct decision *d, struct move *ret_move,
                                        struct moved *ret_moved)
 {

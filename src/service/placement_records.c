@@ -5,10 +5,10 @@
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
-#define PAYLOAD_VERSION 1
+#define PAYLOAD_VERSION    1
 /* Timeout of a request by the thread that runs tasks. */
-#define PATIENCE_MS     2000u
-#define RESPONSE_MAX    1024u
+#define REQUEST_TIMEOUT_MS 2000u
+#define RESPONSE_MAX       1024u
 
 const struct bytes placement_own_key = BYTES("o");
 const struct bytes move_sealed_key = BYTES("v");
@@ -56,7 +56,7 @@ int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *pa
                                           .path = path,
                                           .body = body,
                                           .response_max = RESPONSE_MAX,
-                                          .patience_ms = PATIENCE_MS,
+                                          .timeout_ms = REQUEST_TIMEOUT_MS,
                                           .is_repeatable = true };
     struct peer_response response;
 

@@ -26,8 +26,8 @@ struct range_list_source {
     const void *asked;
 };
 
-/* Reads a page of the list, or the complete list, from d->before.
- * returns  OK; E_InvalidRange; E_OperationTimedOut: too long for one response; like find_older() */
+/* Reads a page of the list, or the complete list, from d->before. Returns  OK; E_InvalidRange;
+ * E_OperationTimedOut: too long for one response; like find_older(). */
 enum error range_list_find(struct decision *d, const struct range_list *asked,
                            const struct range_list_source *source,
                            struct content_ranges *ret_ranges);

@@ -17,8 +17,8 @@ void read_range_positions(const struct call *call, struct read_range *ret_range)
 enum error write_range_read(struct call *call, struct read_range *ret_range,
                             struct bytes *ret_text);
 /* Reads the range of a read, and which checksums of it are requested.
- * returns  OK; E_InvalidHeaderValue, also for a checksum without a range;
- * E_BothCrc64AndMd5RangeHeaderPresent */
+ * Returns  OK; E_InvalidHeaderValue, also for a checksum without a range;
+ * E_BothCrc64AndMd5RangeHeaderPresent. */
 enum error read_range_check(struct call *call, struct read_range *ret_range);
 /* Sets the body and, for a range, the status and Content-Range. */
 void read_answer(struct answer *a, const struct read_range *asked, const struct read_part *part,
@@ -27,7 +27,7 @@ void read_answer(struct answer *a, const struct read_range *asked, const struct 
 /* Requests and XML of Get Page Ranges and List Ranges. */
 
 /* Reads marker and maxresults. A list with either is paged.
- * returns  OK, E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue */
+ * Returns  OK, E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue. */
 enum error range_list_read_page(struct call *call, struct range_list *list);
 
 /* Names of the XML elements. */

@@ -23,8 +23,8 @@ struct read_part {
 };
 
 /* Finds the requested part of content of this length.
- * returns  OK; E_InvalidRange: starts past the end; E_InvalidHeaderValue: range is too long for a
- * checksum */
+ * Returns  OK; E_InvalidRange: starts past the end; E_InvalidHeaderValue: range is too long for a
+ * checksum. */
 enum error read_range_find(struct decision *d, const struct read_range *asked, uint64_t length,
                            struct read_part *ret_part);
 

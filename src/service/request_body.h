@@ -22,19 +22,19 @@ struct size_limit {
 };
 /* Checks the length against the limits. HTTP_LENGTH_UNKNOWN passes and must be checked again once
  * the body is complete.
- * returns OK, E_RequestBodyTooLarge */
+ * Returns OK, E_RequestBodyTooLarge. */
 enum error body_check_size(struct call *call, const struct size_limit *limits, uint64_t length);
 /* Returns E_InvalidHeaderValue for Content-Length; its value is -1 for a chunked body, as recorded
  * for Put Blob. */
 enum error body_fail_length(struct call *call);
 /* Checks the length of a block: at least 1 byte, and at most what the limits allow.
- * returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge */
+ * Returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge. */
 enum error body_check_block(struct call *call, const struct size_limit *limits);
 
 /* Reads x-ms-structured-body and x-ms-structured-content-length into is_structured and
  * content_length. Operations that write data, and reads of content, accept structured bodies;
  * others refuse these headers.
- * returns OK, E_UnsupportedHeader, E_InvalidHeaderValue, E_MissingRequiredHeader */
+ * Returns OK, E_UnsupportedHeader, E_InvalidHeaderValue, E_MissingRequiredHeader. */
 enum error body_read_structured(struct call *call);
 /* Adds the headers of a structured body to a successful response. */
 void answer_structured(struct answer *a);

@@ -31,6 +31,9 @@ struct restore_functions {
      * contents in `space`. Returns false if the record is malformed. */
     bool (*put_owner)(struct decision *d, const struct record *record, struct bytes name,
                       struct guid space);
+    /* Refuses to replace an existing container with this record. Returns OK or an error. NULL if
+     * every container can be replaced. Pure. */
+    enum error (*permit_replacement)(const struct record *record);
     /* Deletes the contents of the container of such a record, which is deleted in d->changes. NULL if
      * they are all in its space. Returns STORE_OK, STORE_CONFLICT, or another failure. */
     enum store_result (*drop)(struct decision *d, const struct record *record);

@@ -54,7 +54,7 @@ struct endpoint {
     struct decision_pool *gather_pool; /* for long work: gathering, copies; NULL for `pool` */
 };
 
-/* Returns the endpoint of the service with this name, or NULL if there is none. */
+/* Returns the endpoint of the service with this name, or NULL if none exists. */
 const struct endpoint *endpoint_find(const struct endpoint_set *all, struct bytes service);
 /* Returns the endpoint with this label of a host name ("blob" in account.blob.localhost) if it has
  * the same data as `endpoint`, or NULL. */

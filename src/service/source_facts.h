@@ -24,7 +24,7 @@ struct read_view;
 /* Reads a service's resources as sources of copies, from the result of the operation of a HEAD
  * request. */
 struct source_functions {
-    /* *ret_facts is zeroed. returns OK; E_InvalidUri if the resource cannot be copied */
+    /* *ret_facts is zeroed. Returns OK; E_InvalidUri if the resource cannot be copied. */
     enum error (*facts)(const struct operation *operation, const struct result *result,
                         struct source_facts *ret_facts);
     /* Encodes the parts of the result that a copy in another cell needs. d: for reads; its arena */
@@ -34,7 +34,7 @@ struct source_functions {
     const struct result *(*read)(struct arena *arena, struct bytes text);
     /* Finds the snapshot `previous` of the content, to copy the differences from it. NULL if there
      * are no such copies.
-     * returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store() */
+     * Returns E_PreviousSnapshotNotFound, E_BlobOverwritten, or as decision_fail_store(). */
     enum error (*find_older)(struct decision *d, struct read_view *of, instant previous,
                              const struct content *content, struct content *ret_older);
 };

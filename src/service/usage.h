@@ -55,7 +55,7 @@ struct usage_walk {
     void *context;
 };
 /* Finds the containers of an account in one service, in order of name.
- * returns STORE_OK; STORE_CORRUPT, STORE_IO */
+ * Returns STORE_OK; STORE_CORRUPT, STORE_IO. */
 enum store_result usage_look(const struct usage_walk *walk);
 
 #endif

@@ -99,7 +99,7 @@ static struct bucket *space_of(const struct waiter_key *key)
                         (BUCKETS - 1)];
 }
 
-/* Returns the pointer to the key's place, or to the end of the bucket's list if there is none. */
+/* Returns the pointer to the key's place, or to the end of the bucket's list if none exists. */
 static struct place **place_at(struct bucket *bucket, const struct waiter_key *key)
 {
     struct place **at = &bucket->first;
@@ -297,7 +297,7 @@ void waiters_refresh(void)
 
 /* ---- deadlines ---- */
 
-/* Returns the time to the earliest deadline; -1 if there is none. The caller holds the lock. */
+/* Returns the time to the earliest deadline; -1 if none exists. The caller holds the lock. */
 static int next_look_ms(instant now)
 {
     uint64_t ticks = LOOK_MS_MAX * TICKS_PER_MS;

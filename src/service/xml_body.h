@@ -7,7 +7,7 @@
 #include "service/call.h"
 
 /* Parses the document in the call's body, whose root must have this name.
- * returns  OK, E_InvalidXmlDocument (not well-formed, another root, too deep or too large) */
+ * Returns  OK, E_InvalidXmlDocument (not well-formed, another root, too deep or too large). */
 enum error xml_body(struct call *call, const char *root, const struct xml_node **ret_root);
 
 /* Returns E_InvalidXmlDocument with Reason in the body. node: faulty element, for LineNumber and
@@ -26,7 +26,7 @@ enum error xml_fail_value(struct call *call, const char *name, struct bytes valu
 enum error xml_fail_missing(struct call *call, const char *name);
 
 /* Checks that all children of the node have one of these names (NULL ends), and each at most once.
- * returns  OK, E_InvalidXmlDocument */
+ * Returns  OK, E_InvalidXmlDocument. */
 enum error xml_expect_children(struct call *call, const struct xml_node *node,
                                const char *const *names);
 

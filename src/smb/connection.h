@@ -38,7 +38,7 @@ bool smb_connection_has_room(const struct smb_connection *connection);
 /* Processes a message.
  *
  * arena    holds the message, which may be modified; always owned by the machine afterwards; may
- *          grow to SMB_MESSAGE_ARENA_MAX (limits.h). NULL: the message is copied
+ *          grow to SMB_MESSAGE_ARENA_MAX (limits.h). NULL means the message is copied
  *
  * Returns false if the connection must be closed (not an SMB message, a transform header with a
  * wrong signature, message ids outside the window: ms-smb2 3.3.5.2); the owner then calls

@@ -35,7 +35,7 @@ struct create {
 struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle);
 
 /* Finds the open of a create with a CreateGuid, which may still be pending. Returns
- *   STATUS_SUCCESS             *ret_open is the open to replay, or NULL if there is none
+ *   STATUS_SUCCESS             *ret_open is the open to replay, or NULL if none exists
  *   STATUS_DUPLICATE_OBJECTID  the create is not flagged as a replay
  *   STATUS_FILE_NOT_AVAILABLE  the first create is still pending
  *   STATUS_ACCESS_DENIED       the open has another lease. ms-smb2: 3.3.5.9.10 */

@@ -21,9 +21,9 @@ struct dfs_referral_request {
 };
 
 /* Reads a request. Allocates in the arena.
- * returns  STATUS_SUCCESS, STATUS_INVALID_PARAMETER if it is malformed, STATUS_NOT_FOUND if
+ * Returns  STATUS_SUCCESS, STATUS_INVALID_PARAMETER if it is malformed, STATUS_NOT_FOUND if
  *          its path names no share (requests to a domain controller do not) or its level is below
- *          DFS_REFERRAL_LEVEL */
+ *          DFS_REFERRAL_LEVEL. */
 enum nt_status dfs_referral_read(struct arena *arena, struct bytes input, bool is_extended,
                                  struct dfs_referral_request *ret_request);
 /* Writes a response that refers the client to the share of this name at another host, a name or

@@ -350,7 +350,7 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
-/* Takes the pending break. Returns false if there is none, or if the client knows no open with this
+/* Takes the pending break. Returns false if none exists, or if the client knows no open with this
  * caching; the break is then sent after the next response to an open. */
 static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
 {

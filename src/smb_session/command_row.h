@@ -57,14 +57,15 @@ struct smb_row {
     /* Reads the body, of which the fixed part is complete; the reader is after StructureSize. NULL:
      * not implemented, STATUS_NOT_SUPPORTED */
     enum smb_step (*begin)(struct smb_request *request, struct wire_reader *r);
-    /* Continues after a decision, with its result in request->error. NULL: responds with
+    /* Continues after a decision, with its result in request->error. NULL means to respond with
      * nt_status_of() of it. */
     enum smb_step (*decided)(struct smb_request *request);
     /* Continues after STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_LOAD or STEP_GO_ON. */
     enum smb_step (*go_on)(struct smb_request *request);
     /* Runs on a thread that may block. */
     void (*load)(struct smb_request *request);
-    /* Writes the body of a response without an error status. NULL: the empty body of 4 bytes. */
+    /* Writes the body of a response without an error status. NULL means the empty body of 4 bytes.
+     */
     void (*answer)(struct smb_request *request, struct wire_writer *w);
     /* Frees what the command's parameters hold at the end of the request. Called if begin() has set
      * request->parameters. */

@@ -30,7 +30,7 @@ struct durable_asked {
     bool returns_1, returns_2; /* DHnC, DH2C */
     bool is_persistent;        /* persistent flag of DH2Q or DH2C */
     struct guid create;        /* CreateGuid */
-    uint32_t timeout_ms;       /* Timeout of DH2Q; 0: the server's default */
+    uint32_t timeout_ms;       /* Timeout of DH2Q; 0 means the server's default */
     uint64_t id;               /* FileId.Persistent of DHnC or DH2C */
 };
 /* Returns STATUS_SUCCESS, or STATUS_INVALID_PARAMETER if the contexts are mutually exclusive. */

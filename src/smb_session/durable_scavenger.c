@@ -40,7 +40,7 @@ struct durable_scavenger {
     struct kept *buckets[BUCKETS];
     struct kept *creates[BUCKETS]; /* handles with a CreateGuid */
     unsigned count;                /* reserved slots */
-    instant next;                  /* no handle expires before this; 0 if there is none */
+    instant next;                  /* no handle expires before this; 0 if none exists */
 };
 
 struct durable_scavenger *scavenger_new(struct store *store, struct account_uses *uses)

@@ -48,7 +48,7 @@ void scavenger_remove(struct durable_scavenger *kept, uint64_t id);
 /* Closes expired handles. If the store cannot close one, retries it a minute later. May block on
  * the store. */
 void scavenger_close_expired(struct durable_scavenger *kept, instant now);
-/* Returns when the next handle expires, or 0 if there is none. Thread-safe. */
+/* Returns when the next handle expires, or 0 if none exists. Thread-safe. */
 instant scavenger_next(struct durable_scavenger *kept);
 unsigned scavenger_count(struct durable_scavenger *kept);
 

@@ -31,7 +31,8 @@ struct smb_options {
     bool allow_unencrypted;
     /* --smbEnforceAcls; otherwise clients that log on with an account key are superusers */
     bool enforce_acls;
-    /* Maximum delay of a logon after too many failures, in seconds. 0: rejected at once. */
+    /* Maximum delay of a logon after too many failures, in seconds. 0 means that it is rejected at
+     * once. */
     unsigned logon_patience_s;
     /* Index of the File service, under which Storage Analytics counts SMB commands. */
     unsigned counted_as;

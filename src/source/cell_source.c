@@ -8,9 +8,9 @@
 
 /* Maximum number of cells tried. The cells that may have a container agree on its cell within
  * moments. */
-#define MOVES_MAX   16u
+#define MOVES_MAX          16u
 /* Timeout, since the owner may wait for a slow disk. */
-#define PATIENCE_MS 10000u
+#define REQUEST_TIMEOUT_MS 10000u
 
 struct cell_source {
     struct cell_request request;
@@ -79,7 +79,7 @@ static enum error ask(struct gathering *g, struct cell_source *from, struct cell
     struct arena *arena = g->call->arena;
     struct peer_request request = { .cell = from->cell,
                                     .path = CELL_SOURCE_PATH,
-                                    .patience_ms = PATIENCE_MS,
+                                    .timeout_ms = REQUEST_TIMEOUT_MS,
                                     .is_repeatable = true };
     uint64_t length;
     struct text body;

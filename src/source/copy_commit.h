@@ -32,7 +32,7 @@ struct copying {
  * again. Returns OK, E_NoPendingCopyOperation (also if the space of the destination was dropped),
  * E_ServerBusy, or errors of the service's decisions. */
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict);
-/* Reads the remaining work. Returns false if there is none, or it cannot be determined now; the
+/* Reads the remaining work. Returns false if none exists, or it cannot be determined now; the
  * task will be retried. */
 bool copy_find_pending(struct copying *c);
 

@@ -15,7 +15,7 @@ struct copy_found {
      * copied at once */
     bool by_steps;
     uint64_t copied, total; /* in steps: progress */
-    instant previous;       /* in steps: copies the differences from this snapshot; 0: all */
+    instant previous;       /* in steps: copies the differences from this snapshot; 0 means all */
     bool is_there;          /* in steps: all bytes are copied, but the copy is not completed */
 };
 

@@ -31,7 +31,7 @@ struct copy_source {
     struct bytes sent; /* the URL as sent, which the copy's x-ms-copy-source shows */
     struct bytes text; /* the URL after url_normal() */
     struct url url;
-    /* x-ms-source-range; ptr NULL: the entire source */
+    /* x-ms-source-range; ptr NULL means the entire source */
     struct bytes range;
     /* headers for reading the source: authorization and conditions */
     struct http_header headers[SOURCE_HEADERS_MAX];

@@ -44,7 +44,7 @@ struct source_watch {
 /* Gathers the requested bytes: at most `max`.
  *
  * ret_blocks  returns the committed blocks of the source separately; NULL if not needed
- * watch       NULL if there is none
+ * watch       NULL if none exists
  * returns     OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
 enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
@@ -76,7 +76,8 @@ enum error remote_read(struct gathering *g, struct open_source *open, char *to, 
 /* Like source_open(). Returns E_MisdirectedRequest if the source's container is in another cell, or
  * may be; g->call->problem->elsewhere says in which one.
  *
- * placement  incarnation under which the container was placed in this cell; 0: none is known */
+ * placement  incarnation under which the container was placed in this cell; 0 means none is known
+ */
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                     const struct copy_source *source, uint64_t placement, struct open_source *open);
 /* Formats the ETag of a local source as it appears in headers. */

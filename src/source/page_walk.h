@@ -16,7 +16,7 @@
 struct page_walk {
     struct gathering *g;
     struct open_source *open;
-    instant previous;     /* copies the differences from this snapshot; 0: all */
+    instant previous;     /* copies the differences from this snapshot; 0 means all */
     struct content older; /* that snapshot, of a source in this cell */
     uint64_t position;    /* end of the gathered part */
     uint64_t next;        /* end of the current step */
@@ -29,7 +29,8 @@ struct page_walk {
 
 struct page_walk_from {
     uint64_t position;
-    instant previous; /* snapshot of a page blob, to copy only the differences from it; 0: all */
+    instant
+        previous; /* snapshot of a page blob, to copy only the differences from it; 0 means all */
 };
 /* Starts at a position of an open source (a source on another server must have been opened at that
  * position). page_walk_end() follows in any case. Returns OK, or the source's error. */

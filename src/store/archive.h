@@ -21,8 +21,8 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
 struct archive *archive_of(struct store *store);
 void archive_close(struct archive *archive);
 
-/* Returns the key of the first partition of the space after `after` (ptr NULL: the first of all),
- * in the arena.
+/* Returns the key of the first partition of the space after `after` (ptr NULL means the first of
+ * all), in the arena.
  *
  * Returns STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. */
 enum store_result archive_partition(struct archive *archive, struct guid space, struct bytes after,

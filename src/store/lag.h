@@ -57,7 +57,7 @@ struct lag_ring {
 /* ticks: at least LAG_SAMPLES */
 void lag_ring_init(struct lag_ring *ring, uint64_t ticks, instant now);
 /* Call these before a commit, in this order. lag_ring_take_old() removes a sample that will no
- * longer be shown and returns its state, or NULL if there is none; lag_ring_is_due() returns true
+ * longer be shown and returns its state, or NULL if none exists; lag_ring_is_due() returns true
  * if a sample must be taken, which lag_ring_add() adds; lag_ring_changed() records the commit. */
 void *lag_ring_take_old(struct lag_ring *ring, instant now);
 bool lag_ring_is_due(const struct lag_ring *ring, instant now);

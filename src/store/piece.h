@@ -81,4 +81,11 @@ enum store_result piece_check(struct store *store, const struct piece *piece, ui
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter);
 void piece_give(struct store *store, const struct piece_file *file);
 
+/* Returns true if other processes that can read the store's folder may read pieces of this extent
+ * from its file, named `extents/` and the extent's number in 8 hex digits. Nothing is written to
+ * such a file any more, and the bytes of a piece stay in it for as long as a snapshot sees the
+ * piece. If it returns false, it may be true soon, because the store prepares that in the
+ * background if it is worthwhile. Never waits. Thread-safe. */
+bool piece_is_lent(struct store *store, const struct piece *piece);
+
 #endif

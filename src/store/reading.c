@@ -132,7 +132,7 @@ static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes 
 }
 
 struct space_iterator {
-    struct cursor *cursor; /* NULL: the space is gone */
+    struct cursor *cursor; /* NULL means the space is gone */
     struct guid space;
     uint64_t sequence;
     struct key from; /* where to continue, if `seeking` */
@@ -230,7 +230,7 @@ void space_iterator_close(struct space_iterator *iterator)
 }
 
 struct index_iterator {
-    struct cursor *cursor; /* NULL: the space is gone */
+    struct cursor *cursor; /* NULL means the space is gone */
     uint64_t sequence;
     struct key from;
     bool begun;
@@ -304,4 +304,12 @@ void index_iterator_close(struct index_iterator *iterator)
     free(iterator->key.ptr);
     free(iterator->partition.ptr);
     free(iterator);
+}
+
+/* ---- pieces ---- */
+
+bool piece_is_lent(struct store *store, const struct piece *piece)
+{
+    return store->operations->piece_is_lent &&
+           store->operations->piece_is_lent(store, piece->extent);
 }

@@ -29,11 +29,18 @@ void store_drop_state(struct store *store, struct store_state *state);
 enum store_result store_return_to(struct store *store, struct store_state *state,
                                   const struct guid *except, uint64_t *ret_sequence);
 
-/* Returns 1 plus the number of times the store has returned to a saved state. A decision that reads
+/* Returns 1 plus the number of times the store has returned to a saved state, or has restarted
+ * decisions. A decision that reads
  * something (such as a container's record) before it opens the parts of its commit passes this
  * number to the commit, which fails if the store has returned to a state in between.
  * Thread-safe. */
 uint64_t store_returns(const struct store *store);
+/* Makes all decisions start again that have read something before and have not committed yet, as if
+ * the store had returned to its current state. Called after a commit on which later commits to the
+ * space depend although they do not include its partition. Once it returns, no commit to the space
+ * is based on data that was read before the call. Waits for commits in progress, not for a disk.
+ * Thread-safe. */
+void store_restart_decisions(struct store *store, struct guid space);
 
 /* ---- the lagging state ---- */
 

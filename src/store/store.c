@@ -485,6 +485,11 @@ enum store_result store_return_to(struct store *store, struct store_state *state
     return store->operations->return_to(store, state, except, ret_sequence);
 }
 
+void store_restart_decisions(struct store *store, struct guid space)
+{
+    store->operations->restart_decisions(store, &space);
+}
+
 uint64_t store_returns(const struct store *store)
 {
     return atomic_load(&store->returns) + 1;

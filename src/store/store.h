@@ -138,14 +138,14 @@ struct store_options {
     bool must_exist;      /* open only an existing store */
     /* paths of files allowed in a new folder, ended by NULL; or NULL */
     const char *const *known_files;
-    size_t cache_bytes; /* record cache; 0: default */
-    /* while less space is free, operations that need space return STORE_FULL; 0: 640 MiB, but at
-     * most a quarter of the disk */
+    size_t cache_bytes; /* record cache; 0 means default */
+    /* while less space is free, operations that need space return STORE_FULL; 0 means 640 MiB, but
+     * at most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6), or NULL */
     bool sync;            /* false: acknowledge without syncing (only for tests of the tests) */
     /* record files of up to this total size are verified at startup; larger ones when they are
-     * first read; 0: 64 MiB */
+     * first read; 0 means 64 MiB */
     uint64_t whole_bytes;
 };
 
@@ -255,8 +255,8 @@ struct scan *scan_open(struct read_view *snapshot, enum record_family family, st
 struct scan *scan_open_front(struct read_view *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Returns the next record, which is valid until the next call or close unless an arena is given.
- * After STORE_WAIT the scan can only be closed. returns like read_view_get(); STORE_NOT_FOUND at
- * the end */
+ * After STORE_WAIT the scan can only be closed. Returns like read_view_get(); STORE_NOT_FOUND at
+ * the end. */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
 
@@ -388,7 +388,7 @@ struct space_record {
     struct bytes value;
 };
 /* After STORE_WAIT the iterator can only be closed.
- * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+ * Returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 enum store_result space_iterator_next(struct space_iterator *iterator,
                                       struct space_record *ret_record);
 /* Like read_view_is_deleted(), after space_iterator_next() has returned STORE_NOT_FOUND. */

@@ -23,7 +23,8 @@ struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
     struct lag *lag;           /* lagging view, or NULL; set at startup */
-    /* number of returns to saved states; changes only while no commit is running */
+    /* number of returns to saved states, which change it only while no commit is running, and of
+     * restarts, which change it while no commit to their space is running */
     _Atomic uint64_t returns;
 };
 
@@ -68,20 +69,20 @@ enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
-    bool (*wants_reopening)(struct store *store); /* NULL: never */
-    /* NULL: no metrics */
+    bool (*wants_reopening)(struct store *store); /* NULL means never */
+    /* NULL means no metrics */
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
-    bool (*is_full)(struct store *store);         /* NULL: never */
-    unsigned (*descriptors)(struct store *store); /* NULL: none */
+    bool (*is_full)(struct store *store);         /* NULL means never */
+    unsigned (*descriptors)(struct store *store); /* NULL means none */
 
     /* The caller sets the access. */
     struct read_view *(*read_view_open)(struct store *store, struct partition partition);
     void (*read_view_close)(struct read_view *snapshot);
-    bool (*read_view_is_newest)(const struct read_view *snapshot); /* NULL: it cannot tell */
+    bool (*read_view_is_newest)(const struct read_view *snapshot); /* NULL means it cannot tell */
     /* Reads the record with a full key into the arena; does not set ret_record->key. */
     enum store_result (*get)(struct read_view *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
-    /* Like get(), and may read ahead keys below `end`. NULL: no reading ahead. */
+    /* Like get(), and may read ahead keys below `end`. NULL means no reading ahead. */
     enum store_result (*get_ahead)(struct read_view *snapshot, struct bytes key, struct bytes end,
                                    struct arena *arena, struct record *ret_record);
     /* Not called if the space of a part had been dropped when its snapshot was opened. */
@@ -91,6 +92,8 @@ struct store_operations {
     /* Both NULL if spaces cannot be held. */
     bool (*hold_space)(struct store *store, const struct guid *space);
     void (*release_space)(struct store *store, const struct guid *space);
+
+    void (*restart_decisions)(struct store *store, const struct guid *space);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     enum store_result (*durable)(struct store *store, uint64_t sequence);
@@ -113,7 +116,7 @@ struct store_operations {
     /* Deletes such a row, which was written for this space, if the space is dropped. */
     enum store_result (*delete_row)(struct store *store, const struct guid *space,
                                     struct bytes key);
-    void (*checkpoint_clock)(struct store *store); /* NULL: not stored */
+    void (*checkpoint_clock)(struct store *store); /* NULL means not stored */
     /* key: the full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
                                struct store_access access, int64_t *ret_sum,
@@ -133,6 +136,7 @@ struct store_operations {
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
     void (*piece_give)(struct store *store, const struct piece_file *file);
+    bool (*piece_is_lent)(struct store *store, uint32_t extent); /* NULL: never */
 
     /* All NULL if there are no files to back up. */
     enum store_result (*backup_begin)(struct store *store, struct backup_state *ret_state);
@@ -160,9 +164,9 @@ struct store_operations {
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
     enum store_result (*inspect)(struct store *store, inspect_visit *visit, inspect_say *say,
-                                 void *context); /* NULL: cannot be inspected */
+                                 void *context); /* NULL means cannot be inspected */
 #ifdef LAGRA_GATES
-    void (*drop_caches)(struct store *store); /* NULL: no caches */
+    void (*drop_caches)(struct store *store); /* NULL means no caches */
 #endif
 };
 

@@ -91,7 +91,7 @@ int entity_place_compare(struct entity_place a, struct entity_place b);
 
 struct key_limits {
     struct entity_place first; /* first permitted position */
-    /* last permitted position; row.ptr NULL: all rows of the partition. partition.ptr NULL:
+    /* last permitted position; row.ptr NULL means all rows of the partition. partition.ptr NULL:
      * unlimited */
     struct entity_place last;
 };

@@ -72,7 +72,7 @@ struct query_entities_parameters {
     const struct odata *odata;
     const struct filter *filter; /* NULL if none */
     uint32_t top;                /* 1..QUERY_RESULTS_MAX */
-    struct entity_place from;    /* start of the page; partition.ptr NULL: at the first entity */
+    struct entity_place from; /* start of the page; partition.ptr NULL means at the first entity */
     struct entity_sink *sink;
 };
 struct query_entities_result {

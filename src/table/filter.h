@@ -92,7 +92,7 @@ struct filter_subject {
 bool filter_holds(const struct filter *filter, struct filter_subject *subject);
 
 /* ---- key ranges ----
- * Keys are encoded (entity_key_encode()); `to` is exclusive, ptr NULL: unlimited. */
+ * Keys are encoded (entity_key_encode()); `to` is exclusive, ptr NULL means unlimited. */
 struct key_interval {
     struct bytes from, to;
 };

@@ -46,7 +46,7 @@ struct query_tables_parameters {
     const struct odata *odata;
     const struct filter *filter; /* NULL if none */
     uint32_t top;                /* 1..QUERY_RESULTS_MAX */
-    /* lower-case name of the first table of the page; ptr NULL: from the start */
+    /* lower-case name of the first table of the page; ptr NULL means from the start */
     struct bytes from;
     struct table_sink *sink;
 };

@@ -47,7 +47,7 @@ const char *api_client_problem(const struct api_client *api_client);
 bool api_client_got_no_response(const struct api_client *api_client);
 bool api_client_has_service(const struct api_client *api_client, enum endpoint_kind service);
 /* Returns the service's time, at most a second late: from the date of its last response, or the
- * local clock if there is none. */
+ * local clock if none exists. */
 instant api_client_now(const struct api_client *api_client);
 /* Returns true if it uses a shared access signature, which does not grant access to access
  * policies. */

@@ -58,7 +58,7 @@ struct bytes azurite_text(const struct json_member *member);
 uint64_t azurite_number(const struct json_member *member);
 /* Adds {"name": "value"} as x-ms-meta-.. headers. */
 void azurite_add_metadata(struct azurite *a, struct item *item, const struct json_member *metadata);
-/* Returns access policies as XML; ptr NULL if there are none. */
+/* Returns access policies as XML; ptr NULL if none exist. */
 struct bytes azurite_policies(struct azurite *a, const struct json_member *list);
 /* Adds a part from {"id", "offset", "count"}. Returns false if it is malformed. */
 bool azurite_add_part(struct azurite *a, struct text *parts, uint64_t at,

@@ -88,7 +88,7 @@ uint64_t azurite_number(const struct json_member *member)
     return number;
 }
 
-/* Finds the list of documents of a collection; ptr NULL if there is none. */
+/* Finds the list of documents of a collection; ptr NULL if none exists. */
 static bool find_collection(struct azurite *a, const char *name, struct bytes *ret_data)
 {
     static const char *const names[] = { "name", "data" };

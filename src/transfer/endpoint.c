@@ -95,7 +95,7 @@ static void read_members(struct bytes text, struct bytes of[MEMBERS])
     }
 }
 
-/* Uses the endpoints in the string, or if there are none, Azure's hosts with the suffix. */
+/* Uses the endpoints in the string, or if none exist, Azure's hosts with the suffix. */
 static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS],
                              struct account_endpoint *place)
 {

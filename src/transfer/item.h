@@ -72,7 +72,7 @@ bool item_ranges_add(struct arena *arena, struct item_ranges *ranges, uint64_t a
 void item_header(struct arena *arena, struct item *item, struct bytes name, struct bytes value);
 void item_header_string(struct arena *arena, struct item *item, const char *name,
                         struct bytes value);
-/* Returns the header's value (name in lower case); ptr NULL if there is none. */
+/* Returns the header's value (name in lower case); ptr NULL if none exists. */
 struct bytes item_find_header(const struct item *item, const char *name);
 /* Copies the item and its states into the arena. */
 struct item *item_copy(struct arena *arena, const struct item *item);

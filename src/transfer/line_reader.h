@@ -14,7 +14,7 @@ struct line_reader {
     uint64_t number; /* of the last line read, from 1 */
 };
 #define LINE_READER_MAX ((size_t)256 << 20)
-/* Reads the next line, valid until the following call. Returns false with errno if there is none: 0
+/* Reads the next line, valid until the following call. Returns false with errno if none exists: 0
  * at the end; EFBIG: the line is too long. */
 bool line_reader_next(struct line_reader *lines, struct bytes *ret_line);
 void line_reader_release(struct line_reader *lines);

@@ -49,7 +49,7 @@ bool server_list_owners(struct server_source *server, const struct server_owners
 /* Returns access policies in the form for setting them; ptr NULL if they cannot be read. */
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query);
-/* Returns the text of a child element; ptr NULL if there is none. */
+/* Returns the text of a child element; ptr NULL if none exists. */
 struct bytes server_text(const struct xml_node *node, const char *name);
 /* Counts a lease in the listed properties, which the copy does not get. */
 void server_leave_lease(struct server_source *server, const struct xml_node *properties);

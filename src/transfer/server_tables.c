@@ -53,7 +53,7 @@ static void hash_name(struct arena *arena, struct sha256_ctx *hash, struct bytes
     }
 }
 
-/* next: the query for the next page; empty if there is none. */
+/* next: the query for the next page; empty if none exists. */
 static bool take_page(struct table_listing *l, struct bytes body, struct bytes next)
 {
     static const char *const value = "value";

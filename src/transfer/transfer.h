@@ -31,7 +31,8 @@ struct transfer_options {
     const char *azurite_account;            /* account to copy from that directory */
     const struct account_endpoint *to;
     const char *to_export;
-    const char *ca_path; /* PEM file with trusted certificate authorities; NULL: the system's */
+    const char
+        *ca_path; /* PEM file with trusted certificate authorities; NULL means the system's */
     const char *journal_path;
     unsigned workers;
     /* read queues with more messages than can be peeked by receiving them */

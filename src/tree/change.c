@@ -293,7 +293,7 @@ static enum tree_result set_aside(struct tree *tree, const struct tree_place *re
     return TREE_OK;
 }
 
-/* aside: new name of the replaced node; NULL: it is deleted */
+/* aside: new name of the replaced node; NULL means it is deleted */
 static enum tree_result rename_node(struct tree *tree, const struct tree_place *from,
                                     struct tree_place *to, enum tree_over over,
                                     struct tree_place *aside, struct tree_renamed *ret_renamed)

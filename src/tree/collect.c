@@ -1,6 +1,6 @@
 /* Deletes versions that no snapshot contains any more. A task uses the index to visit the versions
  * whose `until` is the generation of a deleted snapshot. It lowers a version's `until` to the
- * newest retained generation that contains the version, or deletes the version if there is none.
+ * newest retained generation that contains the version, or deletes the version if none exists.
  * Thus the `until` of every version is a retained generation, or one whose task is not finished,
  * and a task reads only versions whose newest snapshot is the deleted one. */
 #include <assert.h>
@@ -34,7 +34,7 @@ struct step {
 
 /* ---- one version ---- */
 
-/* Returns the newest retained generation in [written, until], or 0 if there is none. */
+/* Returns the newest retained generation in [written, until], or 0 if none exists. */
 static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, uint64_t until)
 {
     for (size_t i = kept->count; i > 0; i--)

@@ -71,7 +71,7 @@ struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes
 /* ---- reading ---- */
 
 /* Finds the version of a record with the smallest `until` at or above tree->at. Returns
- * STORE_NOT_FOUND if there is none. */
+ * STORE_NOT_FOUND if none exists. */
 static enum store_result first_version(const struct tree *tree, struct read_view *before,
                                        struct arena *arena, struct bytes key,
                                        struct record *ret_record)

@@ -17,6 +17,7 @@ import { tableSas } from '../lib/sas.mjs';
 import { run } from '../lib/program.mjs';
 import { freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { raw } from './raw.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
 import { refusedTable, tableCredential } from './tables-setup.mjs';
 
@@ -59,6 +60,8 @@ async function until(found) {
 async function linesOf(logs, service) {
     const lines = [];
     for await (const { name } of logs.listBlobsFlat({ prefix: `${service}/` })) {
+        if (!name.endsWith('.log'))
+            continue; // a directory of a hierarchical account
         const text = (await logs.getBlobClient(name).downloadToBuffer()).toString();
         assert.ok(text.endsWith('\n'), name);
         lines.push(...text.slice(0, -1).split('\n'));
@@ -510,4 +513,56 @@ test('the longest lines of many requests take no more memory than they may, and 
     const lines = (await linesOf(clients(server).logs, 'blob')).filter((line) => line[12] === '"/devstoreaccount1/many/b"');
     assert.equal(lines.length, COUNT);
     assert.equal(new Set(lines.map((line) => line[13])).size, COUNT);
+});
+
+test('requests of the Data Lake endpoint are in the logs and metrics of the Blob service', async (t) => {
+    // rest: Storage-Analytics-Logged-Operations-and-Status-Messages; decision 1373
+    const server = await start(t, { args: ['--analyticsEvery', '1s', '--hierarchical'] });
+    const { blobs, logs, table } = clients(server);
+    const dfs = async (method, path, headers = {}, body = '') => {
+        const answer = await raw(method, path, headers, body, { base: { host: server.host, port: server.ports.dfs } });
+        return [answer.status, method, path].join(' ');
+    };
+
+    await blobs.setProperties({ blobAnalyticsLogging: logging(), hourMetrics: metrics() });
+    await until(() => logs.exists());
+    const rename = (from) => ({ 'x-ms-rename-source': `/files/${from}` });
+    const lease = '11111111-2222-3333-4444-555555555555';
+    const sent = [
+        ['PUT', '/files?resource=filesystem', 'CreateFilesystem', 201],
+        ['GET', '/?resource=account', 'ListFilesystems', 200],
+        ['HEAD', '/files?resource=filesystem', 'GetFilesystemProperties', 200],
+        ['PATCH', '/files?resource=filesystem', 'SetFilesystemProperties', 200, { 'x-ms-properties': 'a=MQ==' }],
+        ['PUT', '/files/d?resource=directory', 'CreatePathDir', 201],
+        ['PUT', '/files/d/f?resource=file', 'CreatePathFile', 201],
+        ['PATCH', '/files/d/f?action=append&position=0', 'AppendFile', 202, {}, 'hello'],
+        ['PATCH', '/files/d/f?action=flush&position=5', 'FlushFile', 200],
+        ['GET', '/files/d/f', 'ReadFile', 200],
+        ['GET', '/files/d/none', 'ReadFile', 404],
+        ['HEAD', '/files/d/f', 'GetFileProperties', 200],
+        ['HEAD', '/files/d/f?action=getStatus', 'GetPathStatus', 200],
+        ['HEAD', '/files/d/f?action=getAccessControl', 'GetPathAccessControl', 200],
+        ['PATCH', '/files/d/f?action=setAccessControl', 'SetPathAccessControl', 200, { 'x-ms-permissions': 'rwx------' }],
+        ['PATCH', '/files/d/f?action=setProperties', 'SetFileProperties', 200, { 'x-ms-properties': 'a=MQ==' }],
+        ['POST', '/files/d/f', 'LeaseFile', 201, { 'x-ms-lease-action': 'acquire', 'x-ms-lease-duration': '-1', 'x-ms-proposed-lease-id': lease }],
+        ['POST', '/files/d/f', 'LeaseFile', 200, { 'x-ms-lease-action': 'release', 'x-ms-lease-id': lease }],
+        ['GET', '/files?resource=filesystem&recursive=true', 'ListFilesystemDir', 200],
+        ['PUT', '/files/d/g', 'RenamePathFile', 201, rename('d/f')],
+        ['PUT', '/files/e', 'RenamePathFile', 201, rename('d')],
+        ['DELETE', '/files/e/g', 'DeleteFile', 200],
+        ['DELETE', '/files/e?recursive=true', 'DeleteDirectory', 200],
+        ['DELETE', '/files?resource=filesystem', 'DeleteFilesystem', 202],
+    ];
+    for (const [method, path, , status, headers, body] of sent)
+        assert.equal(await dfs(method, path, headers, body), [status, method, path].join(' '));
+    const lines = await logged(logs, 'blob', (line) => line[2] === 'DeleteFilesystem');
+    const dfsLines = lines.filter((line) => sent.some(([, , name]) => name === line[2])).map((line) => line.slice(2, 5).concat(line[10]).join(' ')).sort();
+    assert.deepEqual(dfsLines, sent.map(([, , name, status]) => `${name} ${status === 404 ? 'PathNotFound' : 'Success'} ${status} blob`).sort());
+    const read = lines.find((line) => line[2] === 'ReadFile' && line[4] === '200');
+    assert.deepEqual([read[12], read[20]], ['"/devstoreaccount1/files/d/f"', '5']);
+    await until(async () => {
+        const found = await collect(table('$MetricsHourPrimaryTransactionsBlob').listEntities()).catch(() => []);
+        const of = (name) => found.filter(({ rowKey }) => rowKey === `user;${name}`).reduce((sum, at) => sum + Number(at.TotalRequests), 0);
+        return of('ReadFile') === 2 && of('RenamePathFile') === 2;
+    });
 });

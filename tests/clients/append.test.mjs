@@ -258,7 +258,7 @@ test('headers that would be ignored are refused', async (t) => {
     // design, promise 5
     const { path } = await newAppendBlob(t);
     const type = { 'x-ms-blob-type': 'AppendBlob' };
-    for (const name of ['x-ms-blob-content-length', 'x-ms-access-tier', 'x-ms-legal-hold',
+    for (const name of ['x-ms-blob-content-length', 'x-ms-access-tier', 'x-ms-expiry-option',
         'x-ms-blob-condition-appendpos'])
         await rawRefused(raw('PUT', path, { ...type, [name]: '0' }), 400, 'UnsupportedHeader');
     await rawRefused(raw('PUT', path, type, 'body'), 400, 'InvalidHeaderValue');

@@ -58,10 +58,11 @@ test('the table above has every operation that is built', () => {
             row.built).map((row) => row.name);
     const tested = new Set(TABLE.map(([name]) => name));
     tested.add('Get Blob Properties'); // HEAD of a blob, as the table has it
-    // These have none, or no ETag before: batch, service, tokens, copy and soft delete have tests of their own; expiry is of
-    // hierarchical accounts (expiry.test.mjs).
+    // These have none, or no ETag before: batch, service, tokens, copy, soft delete and protection have tests of their own;
+    // expiry is of hierarchical accounts (expiry.test.mjs).
     for (const name of ['Blob Batch', 'Get Blob Service Stats', 'Get User Delegation Key', 'Preflight Blob Request',
-        'Abort Copy Blob', 'Incremental Copy Blob', 'Get Static Website Content', 'Undelete Blob', 'Restore Container', 'Set Blob Expiry'])
+        'Abort Copy Blob', 'Incremental Copy Blob', 'Get Static Website Content', 'Undelete Blob', 'Restore Container', 'Set Blob Expiry',
+        'Set Blob Immutability Policy', 'Delete Blob Immutability Policy', 'Set Blob Legal Hold'])
         tested.add(name);
     assert.deepEqual([...new Set(built)].filter((name) => !tested.has(name)), []);
 });

@@ -666,7 +666,7 @@ test('the internal endpoint serves who has the key of the cluster, and believes 
     await assert.rejects(openInternal(owner, 'other', psk));
 
     /* With it, but without an envelope that is valid. */
-    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }).subarray(0, 48), signedHead(owner)]), Buffer.concat([envelope({ version: 6 }), signedHead(owner)]),
+    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), Buffer.concat([envelope({ hops: 2 }), signedHead(owner)]), Buffer.concat([envelope({ version: 2 }).subarray(0, 48), signedHead(owner)]), Buffer.concat([envelope({ version: 7 }), signedHead(owner)]),
         Buffer.concat([envelope({ service: 9 }), signedHead(owner)]), Buffer.concat([envelope({ flags: 255 }), signedHead(owner)]), randomBytes(1000)]) {
         const socket = await openInternal(owner, id, psk);
         const received = receive(socket);

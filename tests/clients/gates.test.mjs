@@ -108,6 +108,7 @@ const GATES = [
     ['blob/rest/block_list.c', '2016-05-31', 'rest: Put-Block, 4 MiB before, 100 MiB since', 'unit/blob/test_block.c'],
     ['blob/rest/block_list.c', '2019-12-12', 'rest: Put-Block, 100 MiB before, 4000 MiB since', blob('PUT', '/box/blocks?comp=block&blockid=MDAw', TOO_LARGE(101)), not(code('RequestBodyTooLarge'))],
     ['blob/rest/container_operations.c', '2016-05-31', 'rest: Version-2016-05-31 "public access level"', HEAD_CONTAINER, header('x-ms-blob-public-access')],
+    ['blob/rest/blob_operations.c', '2020-06-12', 'recorded', 'clients/immutability.test.mjs'],
     ['blob/rest/container_operations.c', '2017-11-09', 'rest: Version-2017-11-09 "immutability policy or a legal hold"', HEAD_CONTAINER, header('x-ms-has-legal-hold')],
     ['blob/rest/container_operations.c', '2019-02-02', 'recorded (4 of 4; none of 24 before); rest: Version-2019-02-02 "Encryption Scope"', HEAD_CONTAINER, header('x-ms-default-encryption-scope')],
     ['blob/rest/container_operations.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', HEAD_CONTAINER, header('x-ms-immutable-storage-with-versioning-enabled')],
@@ -228,7 +229,7 @@ const GATES = [
 ];
 
 /** Dates that are not gates: versions that the program itself asks with. */
-const OWN = new Set(['cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
+const OWN = new Set(['admin/account_settings.c 2026-10-06', 'cli/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
     'source/copy_run.c 2026-10-06', 'transfer/api_client.c 2019-02-02', 'transfer/api_client.h 2021-12-02']);
 
 /* ---- the world ---- */

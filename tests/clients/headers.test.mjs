@@ -170,8 +170,8 @@ const AFTER = {
 /** Operations without a request here, and why. */
 const ELSEWHERE = {
     Blob_abortCopyFromURL: 'of a copy that is pending: copy.test.mjs', Blob_setExpiry: 'of hierarchical accounts: expiry.test.mjs',
-    Blob_setImmutabilityPolicy: '501: unbuilt.test.mjs', Blob_deleteImmutabilityPolicy: '501: unbuilt.test.mjs',
-    Blob_setLegalHold: '501: unbuilt.test.mjs', Blob_query: '501: unbuilt.test.mjs', Container_rename: '501: unbuilt.test.mjs',
+    Blob_setImmutabilityPolicy: 'of a protected blob: immutability.test.mjs', Blob_deleteImmutabilityPolicy: 'of a protected blob: immutability.test.mjs',
+    Blob_setLegalHold: 'of a protected blob: immutability.test.mjs', Blob_query: '501: unbuilt.test.mjs', Container_rename: '501: unbuilt.test.mjs',
     Container_restore: 'of accounts that retain containers: deleted-containers.test.mjs',
     Container_listBlobFlatSegmentApacheArrow: '501: unbuilt.test.mjs', Container_listBlobHierarchySegmentApacheArrow: '501: unbuilt.test.mjs',
     Service_getStatistics: 'of the secondary endpoint: secondary.test.mjs', Service_getUserDelegationKey: 'by a bearer token: tokens.test.mjs',

@@ -148,6 +148,21 @@ test('an expired file is not found', async (t) => {
     await until(async () => await at.found() === 'd/g');
 });
 
+// decision: 1408
+test('an expired file that its container retains is found', async (t) => {
+    const at = await open(t, ['d/f', 'd/g']);
+    const protect = (...change) => run(['container', 'protect', at.files.name, ...change, '--location', server.location]);
+    for (const path of ['d/f', 'd/g'])
+        await at.tag(path);
+    await at.files.getFileClient('d/f').setExpiry('Absolute', { expiresOn: new Date(Date.now() + 3000) });
+    assert.equal((await protect('hold', '--tags', 'case1')).code, 0);
+    await new Promise((resolve) => setTimeout(resolve, 3500));
+    assert.equal(await at.found(), 'd/f d/g');
+    assert.equal((await at.files.getFileClient('d/f').getProperties()).contentLength > 0, true);
+    assert.equal((await protect('release', '--tags', 'case1')).code, 0);
+    await until(async () => await at.found() === 'd/g');
+});
+
 test('pages of any size have each path once', async (t) => {
     const names = Array.from({ length: 40 }, (_, i) => `d${i % 7}/e${i % 3}/f${i}`);
     const at = await open(t, names);
@@ -171,8 +186,8 @@ test('a SAS needs the letter t', async (t) => {
         .getFileSystemClient(at.files.name).getFileClient('d/f');
     await client('t').setTags({ t: at.value });
     assert.deepEqual((await client('t').getTags()).tags, { t: at.value });
-    for (const call of [client('racwdmeop').setTags({ a: '1' }), client('racwdmeop').getTags()])
-        await refused(call, 403, 'AuthorizationPermissionMismatch');
+    await refused(client('racwdmeop').setTags({ a: '1' }), 403, 'AuthorizationPermissionMismatch');
+    await refused(client('racwdmeop').getTags(), 403, 'AuthorizationPermissionMismatch');
 });
 
 test('tags survive kill -9, and lagra check finds nothing wrong', async (t) => {

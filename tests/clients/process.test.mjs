@@ -300,7 +300,7 @@ test('--loose ignores what is not supported, --disableProductStyleUrl the host',
         { args: ['--inMemoryPersistence', '--loose', '--disableProductStyleUrl'] });
     const container = clientOf(server).getContainerClient('loose');
     await container.create();
-    const headers = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-legal-hold': 'true' };
+    const headers = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-expiry-option': 'Absolute' };
     assert.equal((await ask(server, 'PUT', '/loose/b', headers)).status, 201);
     const host = { Host: `${server.account}.blob.localhost` };
     assert.equal((await ask(server, 'GET', '/loose/b', host)).status, 200);

@@ -63,7 +63,7 @@ const DEFECTS = [
         change: [['if (!front_hand_over(&cell->front, grace_s * 1000))', 'if (!front_hand_over(&cell->front, 0 * grace_s))']] },
     { name: 'stopping-owner-executes', file: 'src/cluster/front.c', forwarding: 'an owner that stops finishes',
         change: [['!atomic_load(&front->hands_over) &&', '']] },
-    { name: 'short-body-looks-whole', file: 'src/cluster/forward_response.c', forwarding: 'an owner that is killed at drawn bytes',
+    { name: 'short-body-looks-whole', file: 'src/cluster/forward_link.c', forwarding: 'an owner that is killed at drawn bytes',
         change: [['return size > 0 ? (long)size : BODY_FAILED;', 'return (long)max;']] },
     { name: 'development-key-for-other-machines', file: 'src/cluster/front.c', forwarding: 'the internal endpoint serves',
         change: [['exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);', '(void)is_of_this_machine;']] },

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { account, closeBrowser, fill, isAccessible, key, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
 const require = createRequire(new URL('../clients/package.json', import.meta.url));
+const { BlobServiceClient } = require('@azure/storage-blob');
 const { DataLakeServiceClient, StorageSharedKeyCredential } = require('@azure/storage-file-datalake');
 
 after(closeBrowser);
@@ -22,7 +23,7 @@ async function start(t, files = []) {
         location.hash = hash;
     }, `#/blobs/${account}/lake${rest}`);
     await look();
-    return { url, page, filesystem, look };
+    return { url, page, filesystem, look, server };
 }
 
 async function pathsOf(filesystem) {
@@ -157,4 +158,36 @@ test('marked files and directories are deleted, a directory in one request', asy
     await done(page);
     assert.deepEqual(requests.sort(), [`/console/data/blob/${account}/lake/file`, `/console/data/dfs/${account}/lake/gone`]);
     assert.deepEqual(await pathsOf(filesystem), ['keep/', 'keep/x']);
+});
+
+test('deleted paths are listed with their deletions, and each is restored', async (t) => {
+    const { page, filesystem, look, server } = await start(t, ['a/one', 'a/b/two', 'top', 'gone']);
+    await new BlobServiceClient(server.urlOf('blob'), new StorageSharedKeyCredential(account, key)).setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+    await filesystem.getFileClient('gone').delete();
+    await filesystem.getFileClient('gone').upload(Buffer.from('second'));
+    await filesystem.getFileClient('gone').delete();
+    await filesystem.getDirectoryClient('a/b').delete(true);
+    await look();
+    await sees(page, 'top', '.long');
+    await page.click('input[name=deleted]');
+    await sees(page, 'a/b', '[aria-label="Deleted paths"]');
+    const rows = () => page.$$eval('[aria-label="Deleted paths"] del', (all) => all.map(({ textContent }) => textContent));
+    assert.deepEqual(await rows(), ['a/b', 'gone', 'gone']);
+    assert.match(await page.$eval('[aria-label="Deleted paths"]', ({ innerText }) => innerText), /a\/b\s[^]*folder[^]*6 days left/);
+    await isAccessible(page);
+
+    // The older deletion, by its id: the second button of the name.
+    const buttons = await page.$$('[aria-label="Undelete gone"]');
+    await buttons[1].click();
+    await page.waitForFunction(() => document.querySelectorAll('[aria-label="Undelete gone"]').length === 1);
+    assert.equal(String(await filesystem.getFileClient('gone').readToBuffer()), 'gone');
+    await page.click('[aria-label="Undelete gone"]');
+    await sees(page, 'already exists', '[role=alert]');
+    await page.click('[aria-label="Undelete a/b"]');
+    await page.waitForFunction(() => !document.querySelector('[aria-label="Undelete a/b"]'));
+    assert.deepEqual(await pathsOf(filesystem), ['a/', 'a/b/', 'a/b/two', 'a/one', 'gone', 'top']);
+    await look('/a%2F');
+    await sees(page, 'one', '.long');
+    await page.click('input[name=deleted]');
+    await sees(page, 'No deleted paths are retained here.');
 });

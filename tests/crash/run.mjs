@@ -17,6 +17,7 @@ import { Tally } from '../lib/tally.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
 import { FileCampaign } from './files.mjs';
+import { HoldCampaign } from './holds.mjs';
 import { PathCampaign } from './paths.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
@@ -154,6 +155,7 @@ async function runMany(messages) {
 await run('blobs', Campaign, POINTS);
 await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
+await run('holds', HoldCampaign, Math.ceil(POINTS / 8));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);

@@ -250,6 +250,13 @@ function parseActions(reader) {
             if (!JOB_GATES.has(gate))
                 throw new SpecError(line, `${gate} is no gate of a job`);
             actions.push({ [word]: gate, line });
+        } else if (reader.word(/^protect$/)) {
+            const arguments_ = { name: reader.take('word', 'a container'), change: reader.take('word', 'a change') };
+            for (let option; (option = reader.word(/^(days|append|tags)=/)) !== null;)
+                arguments_[option.split('=')[0]] = option.split('=')[1];
+            if (!/^\/c\d*$/.test(arguments_.name))
+                throw new SpecError(line, 'protect takes a container');
+            actions.push({ protect: arguments_, line });
         } else if (reader.word(/^clock$/)) {
             const seconds = Number(reader.take('word', 'seconds'));
             if (!(seconds > 0))

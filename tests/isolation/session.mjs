@@ -2,6 +2,9 @@
 // What comes back is given as a function that makes its text: names (E1, E2..) are given out when a
 // line is printed, in the order of the lines, and not in the order in which answers happen to come.
 
+import { once } from 'node:events';
+import http from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
 import { containerSas, queueSas, shareSas, tableSas } from '../lib/sas.mjs';
@@ -119,6 +122,8 @@ export class Session {
         try {
             if (action.clock)
                 return await this.#clock(action.clock);
+            if (action.protect)
+                return await this.#protect(action.protect);
             if (action.tasks)
                 return await this.#tasks();
             if (action.collect)
@@ -145,6 +150,16 @@ export class Session {
         await this.#target.control.clock(seconds);
         this.#target.offset.ms += seconds * 1000;
         return () => `clock +${seconds} s`;
+    }
+
+    /** Changes the protection of a container, as `lagra container protect` does. */
+    async #protect({ name, ...more }) {
+        const request = http.request({ socketPath: join(this.#target.location, 'admin.sock'), path: '/container-protect', method: 'POST' });
+        request.end(JSON.stringify({ name: `${this.#shared.container}${name.slice(2)}`, ...more }));
+        const [answer] = await once(request, 'response');
+        const text = (await answer.toArray()).join('');
+        const { code } = JSON.parse(text);
+        return () => code === undefined ? `200 ${more.change}` : `${answer.statusCode} ${code}`;
     }
 
     /** Waits until the deferred tasks that are due have run. */

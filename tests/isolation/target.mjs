@@ -14,6 +14,7 @@ export class Target {
     control;                    /* null: the server has no gates */
     smb = null;                 /* clients of its SMB; null: it has none that we know */
     offset = { ms: 0 };         /* how far its clock was moved */
+    location = null;            /* its data folder; null: it is not ours */
     complaints = [];
     #server = null;             /* null: not ours */
     #start = null;
@@ -51,6 +52,7 @@ export class Target {
     async #startServer() {
         this.#server = await this.#start();
         this.offset = { ms: 0 };
+        this.location = this.#server.location;
         await this.#use(this.#server.host, this.#server.ports, `/${this.#server.account}`);
     }
 

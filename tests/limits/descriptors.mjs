@@ -12,7 +12,8 @@ const OPEN_FILES = 800;
 const SMALL_TABLES = { LAGRA_WRITE_BUFFER_BYTES: `${256 << 10}` };
 /* Of what store_descriptors() sets aside, what a store with few records does not have open yet. */
 const KEPT = 400;
-const READERS = 30;
+/* Fewer than a service accepts connections, 31 if the Data Lake endpoint is served too. */
+const READERS = 20;
 const LARGE_BYTES = 4 << 20;
 const WRITES_MAX = 400;
 

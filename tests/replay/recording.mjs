@@ -87,6 +87,10 @@ export function groupsOf(file, service) {
             ?? (exchange.status < 300 ? undefined : /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1]);
         if (service === 'table')
             describeTable(exchange);
+        const source = exchange.reqHeaders?.['x-ms-copy-source'];
+        delete exchange.reqHeaders?.[':method']; // of HTTP/2
+        if (source && path.basename(file) === 'protect.jsonl.gz')
+            exchange.reqHeaders['x-ms-copy-source'] = source.replace(/^https:\/\/\w+\.blob\.core\.windows\.net/, `http://account.${service}`);
         // Left out of the responses in this recording, where requests had it.
         if (path.basename(file) === 'dfs.jsonl.gz')
             delete exchange.reqHeaders['x-ms-client-request-id'];
@@ -232,6 +236,9 @@ export function sourcesBefore(exchanges) {
             found.etag ??= reqHeaders['x-ms-source-if-none-match'];
         else if (status < 300)
             found.etag ??= reqHeaders['x-ms-source-if-match'];
+        // pages are as long as what was read for them
+        if (status < 300 && exchange.parameter('comp') === 'page')
+            found.length = Math.max(found.length, 1 + Number(/-(\d+)$/.exec(reqHeaders['x-ms-source-range'] ?? '')?.[1] ?? 0));
         made.set(source.path, found);
     }
     return [...made.values()];

@@ -22,6 +22,7 @@ import { filesBefore } from './files.mjs';
 import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
+import { run as runLagra } from '../lib/program.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
@@ -33,6 +34,16 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES = ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz', 'dfs.jsonl.gz']
     .map((name) => path.join(SHARED, 'recordings', name));
+/* Of this recording only the complete groups about policies and holds. Their containers had immutable storage with versioning. */
+const PROTECTED = { file: path.join(SHARED, 'recordings', 'protect.jsonl.gz'), groups: /^go-blob:.*ImmutabilityPolicy/ };
+/* And those of customer-provided keys, but for some whose bodies are not those that were sent. */
+const OF_KEYS = /test_cpk(_async)?\.|WithCPK$|cpk_exists/;
+const WITHOUT_BODIES = /(PageBlockFromURL|UploadPagesFromURLWithMD5)WithCPK$|^py-blob:test_cpk\.test_create_block_blob_with_chunks$/;
+const isOfKeys = (name) => OF_KEYS.test(name) && !WITHOUT_BODIES.test(name);
+/* The key of the recordings, which an older one has without it. Keys are sent over HTTPS, here to a trusted proxy. */
+const KEY = 'MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=';
+const withKey = ([name, value]) => name !== 'x-ms-encryption-key' ? [[name, value]]
+    : [[name, value === 'REDACTED' ? KEY : value], ['X-Forwarded-Proto', 'https']];
 /* The accounts of the Data Lake tests are hierarchical, so they have a server of their own. */
 const SERVICES = ['blob', 'queue', 'table', 'file', 'dfs'];
 /* Dates of conditions so close to a change are of that change. */
@@ -110,6 +121,13 @@ class Replay {
         return answer;
     }
 
+    /** Immutable storage with versioning, which only the operator enables. */
+    async protect(container) {
+        const { code, errors } = await runLagra(['container', 'protect', container, 'versions', '--location', this.#server.location]);
+        if (code !== 0)
+            throw new Error(errors);
+    }
+
     /** The requests inside a batch, as its body. */
     signParts(request, parts) {
         const { body, type } = batchOf(parts, this.#server.account, this.#clockMs);
@@ -178,7 +196,8 @@ class Replay {
         const { blobs, containers } = daysKept(exchanges);
         const policy = (name, days) => `<${name}>${days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>'}</${name}>`;
 
-        const versions = exchanges.some(({ respHeaders, respBody }) => respHeaders['x-ms-version-id'] || /<VersionId>/.test(respBody));
+        const versions = isProtected(exchanges) ||
+            exchanges.some(({ respHeaders, respBody }) => respHeaders['x-ms-version-id'] || /<VersionId>/.test(respBody));
 
         if (blobs > 0 || containers > 0 || versions || this.#mayKeep)
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [], Buffer.from(
@@ -213,6 +232,8 @@ class Replay {
                 restype === 'share' ? [['x-ms-delete-snapshots', 'include-leased']] : []);
             if (existed)
                 await this.prepare('PUT', `/${container}`, { restype });
+            if (existed && isProtected(exchanges))
+                await this.protect(container);
         }
         for (const { path: name, length } of this.#service === 'file' ? filesBefore(exchanges) : [])
             await this.#makeFile(name, length);
@@ -342,7 +363,7 @@ async function exchangeAgain(replay, given, run, n, made) {
         replay.signParts(request, batchPartsOf(exchange));
     request.query = request.query.map(apply);
     request.path = given.applyPath(request.path);
-    request.headers = request.headers.map(apply);
+    request.headers = request.headers.map(apply).flatMap(withKey);
     if (source)
         request.headers = request.headers.map((header) => [header[0],
             applySource(replay, given, exchange, source, made.get(source.path), header)]);
@@ -351,6 +372,10 @@ async function exchangeAgain(replay, given, run, n, made) {
     if (exchange.twin)
         given.learnFrom(exchange.twin, answer);
     return { answer, isExact: request.isExact };
+}
+
+function isProtected(exchanges) {
+    return exchanges.some(({ test }) => PROTECTED.groups.test(test ?? ''));
 }
 
 /** Replays a run of a group; returns the differences without a rule, and why it ended early. */
@@ -382,6 +407,8 @@ async function replayRun(replay, group, exchanges) {
                 console.log(`ended ${group.name} ${exchange.i} ${operationOf(exchange)}: ${error.message}`);
             return { found, ended: error.message };
         }
+        if (exchange.method === 'PUT' && !exchange.blob && answer.status === 201 && isProtected(exchanges))
+            await replay.protect(exchange.container);
         const ended = endOf(exchange, answer);
         if (ended) {
             if (show)
@@ -426,7 +453,9 @@ async function runService(server, service, counts) {
     const replay = new Replay(server, service);
     const before = [totals.compared, totals.exchanges];
 
-    for (const group of FILES.flatMap((file) => groupsOf(file, service)))
+    const groups = [...FILES.flatMap((file) => groupsOf(file, service)),
+        ...groupsOf(PROTECTED.file, service).filter(({ name }) => PROTECTED.groups.test(name) || isOfKeys(name))];
+    for (const group of groups)
         if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
             counts[await runGroup(replay, group)]++;
     replay.close();
@@ -437,7 +466,7 @@ async function main() {
     const counts = { passed: 0, failed: 0, skipped: 0 };
 
     for (const isHierarchical of [false, true]) {
-        const server = await Server.start({ args: isHierarchical ? ['--hierarchical'] : [] });
+        const server = await Server.start({ args: ['--trustProxy', '127.0.0.1', '--allowDevelopmentAccount', ...isHierarchical ? ['--hierarchical'] : []] });
         try {
             for (const service of SERVICES.filter((name) => (name === 'dfs') === isHierarchical))
                 await runService(server, service, counts);
@@ -459,7 +488,7 @@ async function main() {
     process.exitCode = counts.failed + unused.length === 0 ? 0 : 1;
 }
 
-if (FILES.every((file) => existsSync(file))) {
+if ([...FILES, PROTECTED.file].every((file) => existsSync(file))) {
     await main();
 } else {
     console.log(`skipped: the recordings are not at ${path.join(SHARED, 'recordings')}`);

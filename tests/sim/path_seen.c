@@ -142,14 +142,14 @@ enum error __wrap_expiry_set(struct decision *d, const struct expiry_request *re
     return e;
 }
 
-/* In every second life tasks mostly fail, so that clients meet what has expired and is not deleted yet. */
+/* In every second life half of the tasks fail at first, so that clients meet what has expired and is not deleted yet. */
 static bool is_put_off(void)
 {
     static enum { NOT_DRAWN, AT_ONCE, LATE } life;
 
     if (life == NOT_DRAWN)
         life = world_once_in(STREAM_FAULTS, 2) ? AT_ONCE : LATE;
-    return life == LATE && world_draw(STREAM_FAULTS, 4) > 0;
+    return life == LATE && world_once_in(STREAM_FAULTS, 2);
 }
 
 static void note_latest(const struct decision *d)

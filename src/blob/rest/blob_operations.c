@@ -67,6 +67,10 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     if (call_since(a->call, "2020-06-12")) /* recorded */
         answer_access_control(a, blob);
     answer_expiry(a, blob);
+    if (call_since(a->call, "2020-06-12"))
+        answer_policy(a, &blob->immutability);
+    if (blob->accessed > 0 && a->call->input.tracks_access)
+        answer_date(a, "x-ms-last-access-time", blob->accessed);
     if (blob->encryption_context.ptr)
         answer_header(a, "x-ms-encryption-context", blob->encryption_context);
     if (account_is_hierarchical(a->call->account) && call_since(a->call, "2020-10-02"))

@@ -138,6 +138,17 @@ OPERATION_ANSWERS_NOTHING(restore_container)
 
 OPERATION_CHECKS_NOTHING(get_container_properties)
 
+/* Returns true also for the default policy of new versions. */
+static bool has_policy(const struct container *container)
+{
+    return container->immutability.mode != POLICY_NONE;
+}
+
+static void answer_bool(struct answer *a, const char *name, bool is_true)
+{
+    answer_string(a, name, is_true ? "true" : "false");
+}
+
 /* Headers added in later versions are sent only to requests of those versions, as recordings of
  * older versions show. rest: Get-Container-Properties */
 void get_container_properties_answer(struct answer *a,
@@ -153,15 +164,16 @@ void get_container_properties_answer(struct answer *a,
     if (call_since(call, "2016-05-31"))
         public_access_answer(a, container->public_access);
     if (call_since(call, "2017-11-09")) {
-        answer_string(a, "x-ms-has-immutability-policy", "false");
-        answer_string(a, "x-ms-has-legal-hold", "false");
+        answer_bool(a, "x-ms-has-immutability-policy", has_policy(container));
+        answer_bool(a, "x-ms-has-legal-hold", container->immutability.holds.len > 0);
     }
     if (call_since(call, "2019-02-02")) {
         answer_string(a, "x-ms-default-encryption-scope", "$account-encryption-key");
         answer_string(a, "x-ms-deny-encryption-scope-override", "false");
     }
     if (call_since(call, "2020-10-02"))
-        answer_string(a, "x-ms-immutable-storage-with-versioning-enabled", "false");
+        answer_bool(a, "x-ms-immutable-storage-with-versioning-enabled",
+                    container->immutability.has_versions);
 }
 
 /* ---- Get Container ACL ---- */
@@ -197,6 +209,11 @@ static const char *const include_names[] = { "metadata", "deleted", "system", NU
 
 /* ---- the page: elements in the recorded order ---- */
 
+static void add_bool(struct text *out, const char *name, bool is_true)
+{
+    xml_element_string(out, name, is_true ? "true" : "false");
+}
+
 static void add_properties(struct listing_page *page, instant deleted,
                            const struct container *container)
 {
@@ -221,11 +238,12 @@ static void add_properties(struct listing_page *page, instant deleted,
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
     }
     if (call_since(call, "2017-11-09")) {
-        xml_element_string(out, "HasImmutabilityPolicy", "false");
-        xml_element_string(out, "HasLegalHold", "false");
+        add_bool(out, "HasImmutabilityPolicy", has_policy(container));
+        add_bool(out, "HasLegalHold", container->immutability.holds.len > 0);
     }
     if (call_since(call, "2020-10-02"))
-        xml_element_string(out, "ImmutableStorageWithVersioningEnabled", "false");
+        add_bool(out, "ImmutableStorageWithVersioningEnabled",
+                 container->immutability.has_versions);
     if (deleted > 0)
         deleted_days_xml(out, deleted, container->expires, page->now);
     xml_close(out, "Properties");

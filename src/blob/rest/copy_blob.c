@@ -54,6 +54,8 @@ static enum error check(struct call *call, enum source_rule rule, struct copy_bl
     if (!e)
         e = tags_of_copy(call, &p->tags, &p->copies_tags);
     if (!e)
+        e = immutability_from_headers(call, &p->immutability);
+    if (!e)
         e = copy_source_check(call, rule, p->source);
     p->source->reads_tags = p->copies_tags;
     return e;

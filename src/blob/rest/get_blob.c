@@ -1,6 +1,7 @@
 /* Requests and responses of Get Blob and of a page of a static website. rest: Get-Blob,
  * Specifying-the-Range-Header-for-Blob-Service-Operations */
 #include "base/encode.h"
+#include "blob/rest/access_note.h"
 #include "blob/rest/request.h"
 #include "blob/blob_operations.h"
 #include "service/read_answer.h"
@@ -17,6 +18,8 @@ static void blob_answer_content(struct answer *a, const struct get_blob_paramete
                                 const struct get_blob_result *r)
 {
     read_answer(a, &p->range, &r->part, &r->blob.content);
+    if (r->notes_access)
+        access_note(a->call, &r->at);
     if (!r->part.is_part)
         answer_http_md5(a, "Content-MD5", &r->blob.http);
     else if (call_since(a->call, "2016-05-31"))

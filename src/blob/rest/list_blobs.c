@@ -117,8 +117,9 @@ enum {
     INCLUDE_VERSIONS = 1 << 6,
     INCLUDE_VERSIONS_ONLY = 1 << 7,
     INCLUDE_PERMISSIONS = 1 << 8,
+    INCLUDE_POLICY = 1 << 9,
+    INCLUDE_HOLD = 1 << 10,
 };
-/* Those after the first nine are accepted, but this server has no data to show for them. */
 static const char *const include_names[] = {
     "snapshots", "metadata", "uncommittedblobs",    "tags",        "copy",
     "deleted",   "versions", "deletedwithversions", "permissions", "immutabilitypolicy",
@@ -283,6 +284,7 @@ static struct blob_page *page_new(const struct call *call,
         .tier = call_since(call, "2017-04-17"),
         .snapshot_tier = call_since(call, "2019-12-12"),
         .crc64 = call_since(call, "2019-02-02"),
+        .access_time = call->input.tracks_access,
         .paths = account_is_hierarchical(call->account),
         .or_metadata = call_since(call, "2019-12-12"),
         .deleted_lease = !call_since(call, "2019-07-07"),
@@ -296,6 +298,8 @@ static struct blob_page *page_new(const struct call *call,
         .placeholders = account_is_hierarchical(call->account) && asked->deleted &&
                         asked->delimiter.ptr && bytes_is(asked->delimiter, "/") &&
                         call_since(call, "2021-06-08"),
+        .policy = asked->listing.include & INCLUDE_POLICY,
+        .hold = asked->listing.include & INCLUDE_HOLD,
     };
     return page;
 }

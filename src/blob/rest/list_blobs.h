@@ -31,6 +31,9 @@ struct blob_view {
     bool permissions;   /* owner, group, permissions and access control list */
     bool directories;   /* properties of directories in a list by delimiter, since 2020-06-12 */
     bool placeholders;  /* since 2021-06-08 */
+    bool policy;        /* of retention */
+    bool hold;
+    bool access_time;   /* of accounts that track the last access */
     bool deleted_first; /* recorded since 2020-02-10; 2018-11-09 has Snapshot first */
 };
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,

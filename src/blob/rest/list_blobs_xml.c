@@ -9,6 +9,7 @@
 #include "base/encode.h"
 #include "blob/kept_paths.h"
 #include "blob/rest/blob_tags.h"
+#include "blob/rest/request.h"
 #include "blob/tier.h"
 #include "service/answer.h"
 #include "service/metadata.h"
@@ -197,6 +198,14 @@ static struct blob last_version(const struct blob *anchor)
     return last;
 }
 
+static void add_policy(struct text *out, const struct blob_immutability *immutability)
+{
+    add_date(out, "<ImmutabilityPolicyUntilDate>", immutability->until,
+             "</ImmutabilityPolicyUntilDate>");
+    add_word(out, "<ImmutabilityPolicyMode>", policy_mode_text(immutability->mode),
+             "</ImmutabilityPolicyMode>");
+}
+
 static void add_properties(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     bool is_base = blob_ref_is_base(blob->ref);
@@ -215,6 +224,8 @@ static void add_properties(struct text *out, const struct blob_view *view, const
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
+    if (view->access_time && blob->accessed > 0)
+        add_date(out, "<LastAccessTime>", blob->accessed, "</LastAccessTime>");
     if (is_base && !is_deleted)
         lease_xml(out, &blob->lease, view->now);
     else if (is_base && view->deleted_lease)
@@ -230,6 +241,10 @@ static void add_properties(struct text *out, const struct blob_view *view, const
         xml_element(
             out, "CustomerProvidedKeySha256",
             base64_encode(view->call->arena, bytes_of(blob->encryption.key_hash, KEY_HASH_SIZE)));
+    if (view->policy && blob->immutability.mode != POLICY_NONE)
+        add_policy(out, &blob->immutability);
+    if (view->hold && blob->immutability.has_hold)
+        text_add(out, bytes_from_string("<LegalHold>true</LegalHold>"));
     if (is_deleted)
         add_deletion(out, view, &blob->deletion);
     if (view->sealed && blob->is_sealed)

@@ -14,6 +14,7 @@
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
 #include "blob/blob_operations.h"
+#include "blob/container_immutability.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
 #include "blob/uncommitted.h"
@@ -112,6 +113,11 @@ OPERATION_MERGED(find_blobs, "");
 OPERATION(find_blobs_in_container);
 OPERATION(set_blob_tier);
 OPERATION(set_blob_expiry);
+OPERATION(protect_container);
+OPERATION(get_container_protection);
+OPERATION(set_blob_immutability_policy);
+OPERATION(delete_blob_immutability_policy);
+OPERATION(set_blob_legal_hold);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -212,13 +218,13 @@ static const struct operation operations[] = {
         blob_subject_readable, NEEDS(&get_blob_properties_functions, READ)),
     ROW("Set Blob Properties", PUT, BLOB, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, NEEDS(&set_blob_properties_functions, METADATA)),
+        blob_subject, NEEDS(&set_blob_properties_functions, METADATA | NEEDS_CHANGE)),
     ROW("Get Blob Metadata", GH, BLOB, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         blob_subject, NEEDS(&get_blob_metadata_functions, READ)),
     ROW("Set Blob Metadata", PUT, BLOB, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, NEEDS(&set_blob_metadata_functions, METADATA)),
+        blob_subject, NEEDS(&set_blob_metadata_functions, METADATA | NEEDS_CHANGE)),
     ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=acquire", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0,
         blob_subject, LOGGED_AS("AcquireBlobLease", NEEDS(&lease_blob_functions, METADATA))),
@@ -263,13 +269,16 @@ static const struct operation operations[] = {
         blob_subject, LISTED(NEEDS(&set_blob_tier_functions, TIER))),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",
         NO_IF, WRITE, IGNORED, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, NEEDS(&set_blob_expiry_functions, METADATA)),
+        blob_subject, NEEDS(&set_blob_expiry_functions, METADATA | NEEDS_CHANGE)),
     ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
-        IF_UNMODIFIED_SINCE, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        IF_UNMODIFIED_SINCE, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
+        blob_subject, NEEDS(&set_blob_immutability_policy_functions, METADATA)),
     ROW("Delete Blob Immutability Policy", DELETE, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
+        blob_subject, NEEDS(&delete_blob_immutability_policy_functions, METADATA)),
     ROW("Set Blob Legal Hold", PUT, BLOB, "comp=legalhold", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
+        blob_subject, NEEDS(&set_blob_legal_hold_functions, METADATA)),
     ROW("Query Blob Contents", POST, BLOB, "comp=query", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, PRIVATE), "2019-12-12",
         HTTP4T, READ, OPTIONAL, RETURNED, MEMORY, XML_BODY_MAX, 200, 206, NULL, NULL),
 
@@ -286,7 +295,7 @@ static const struct operation operations[] = {
         blob_subject_optional, NEEDS(&copy_blob_functions, CREATE)),
     ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2016-05-31",
         HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0,
-        blob_subject_incremental, NEEDS(&incremental_copy_blob_functions, CREATE)),
+        blob_subject_incremental, NEEDS(&incremental_copy_blob_functions, CREATE | NEEDS_CHANGE)),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
         blob_subject_optional, NEEDS(&create_append_blob_functions, CREATE)),
@@ -314,27 +323,37 @@ static const struct operation operations[] = {
     /* ---- append blobs ---- */
     ROW("Append Block From URL", PUT, BLOB, "comp=appendblock", "x-ms-copy-source", WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, NEEDS(&append_block_from_url_functions, CONTENT)),
+        blob_subject, NEEDS(&append_block_from_url_functions, CONTENT | NEEDS_APPEND)),
     ROW("Append Block", PUT, BLOB, "comp=appendblock", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0,
-        blob_subject, NEEDS(&append_block_functions, CONTENT)),
+        blob_subject, NEEDS(&append_block_functions, CONTENT | NEEDS_APPEND)),
     ROW("Append Blob Seal", PUT, BLOB, "comp=seal", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2019-12-12",
         HTTP4, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
-        blob_subject, NEEDS(&seal_append_blob_functions, CONTENT)),
+        blob_subject, NEEDS(&seal_append_blob_functions, CONTENT | NEEDS_APPEND)),
 
     /* ---- page blobs ---- */
     ROW("Put Page From URL", PUT, BLOB, "comp=page", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, NEEDS(&put_page_from_url_functions, CONTENT)),
+        blob_subject, NEEDS(&put_page_from_url_functions, CONTENT | NEEDS_CHANGE)),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=clear", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
-        blob_subject, LOGGED_AS("ClearPage", NEEDS(&clear_page_functions, CONTENT))),
+        blob_subject, LOGGED_AS("ClearPage", NEEDS(&clear_page_functions, CONTENT | NEEDS_CHANGE))),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=update", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_PAGE_MAX, 201, 0,
-        blob_subject, NEEDS(&put_page_functions, CONTENT)),
+        blob_subject, NEEDS(&put_page_functions, CONTENT | NEEDS_CHANGE)),
     ROW("Get Page Ranges", GET, BLOB, "comp=pagelist", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         blob_subject, TYPES_304(NEEDS(&get_page_ranges_functions, READ))),
+};
+
+/* Not in the REST reference of the service: the management API of Azure has them. */
+static const struct operation operator_operations[] = {
+    ROW("Protect Container", PUT, CONTAINER, "comp=protection&restype=container", NULL, WRITES, MAY("", "", "", "", NONE, PRIVATE), "",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
+        container_subject, &protect_container_functions),
+    ROW("Get Container Protection", GET, CONTAINER, "comp=protection&restype=container", NULL, READS, MAY("", "", "", "", NONE, PRIVATE), "",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        container_subject, &get_container_protection_functions),
 };
 /* clang-format on */
 
@@ -366,6 +385,8 @@ const struct service blob_service = {
                 SECTION_VERSIONING,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
+    .operator_operations = operator_operations,
+    .operator_operation_count = sizeof operator_operations / sizeof operator_operations[0],
     .task_handlers = task_handlers,
     .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
     .levels = levels,

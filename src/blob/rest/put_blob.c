@@ -92,6 +92,8 @@ enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters
     if (!e)
         e = tags_of_copy(call, &create->tags, &p->copies_tags);
     if (!e)
+        e = immutability_from_headers(call, &create->immutability);
+    if (!e)
         e = read_copies_properties(call, &p->copies_properties);
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
@@ -174,6 +176,8 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     if (e)
         return e;
     e = tags_from_header(call, &given.tags);
+    if (!e)
+        e = immutability_from_headers(call, &given.immutability);
     if (e)
         return e;
     *ret_given = given;

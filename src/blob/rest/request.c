@@ -21,7 +21,7 @@
 #define REQUEST_SOURCE_KEYED (1u << 31)
 #define REQUEST_ANY                                                                                \
     (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE |             \
-     REQUEST_TIER | REQUEST_UNDELETE | REQUEST_TAGS)
+     REQUEST_TIER | REQUEST_UNDELETE | REQUEST_TAGS | REQUEST_POLICY)
 
 static const struct unbuilt {
     struct bytes name; /* a literal, so it ends with a NUL */
@@ -39,9 +39,6 @@ static const struct unbuilt {
     { BYTES("x-ms-source-if-modified-since"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-unmodified-since"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-tags"), REQUEST_BODIES },
-    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE | REQUEST_COPIES },
-    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE | REQUEST_COPIES },
-    { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-source-encryption-key"), REQUEST_ANY | REQUEST_SOURCE_KEYED },
@@ -150,7 +147,8 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
         return e;
     if (kind == REQUEST_TAGS && blob_resource(call->input.resource)->ref.kind == BLOB_VERSION)
         return OK;
-    return kind == REQUEST_READ || kind == REQUEST_DELETE || kind == REQUEST_TIER
+    return kind == REQUEST_READ || kind == REQUEST_DELETE || kind == REQUEST_TIER ||
+                   kind == REQUEST_POLICY
                ? OK
                : refuse_ref(call);
 }

@@ -27,7 +27,8 @@ enum blob_request_kind {
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
     REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
     REQUEST_UNDELETE = 8192,
-    REQUEST_TAGS = 16384, /* Set Blob Tags: also of a version */
+    REQUEST_TAGS = 16384,   /* Set Blob Tags: also of a version */
+    REQUEST_POLICY = 32768, /* policies and holds, also of a snapshot or version */
 };
 /* Refuses features that are not implemented. Also refuses ?snapshot= and ?versionid=
  * (E_InvalidQueryParameterValue), except for reads, deletes and tiers, and ?versionid= for tags. */
@@ -78,6 +79,15 @@ void blob_answer_http_properties(struct answer *a, const struct blob *blob);
 void blob_answer_properties(struct answer *a, const struct blob *blob);
 /* Adds x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
+
+struct immutability_request;
+/* Reads the headers for the retention policy and the legal hold of a new blob, which demand a right
+ * of their own. Returns OK, E_InvalidHeaderValue, E_MissingRequiredHeader. */
+enum error immutability_from_headers(struct call *call, struct immutability_request *ret_request);
+/* Adds the headers of a retention policy, if there is one. */
+void answer_policy(struct answer *a, const struct blob_immutability *immutability);
+/* Returns "unlocked" or "locked". */
+const char *policy_mode_text(enum policy_mode mode);
 
 /* ---- get_blob.c ---- */
 

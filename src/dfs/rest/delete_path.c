@@ -5,12 +5,13 @@
 #include "dfs/rest/request.h"
 
 /* ---- continuation: base64 of u8 1, fixed container space, u64 directory id, instant of the first
- * request, bytes name, owner and agent of the caller; then the HMAC of these with the account's key.
- * The HMAC is needed because the lists before the name are not checked again. decision: 1321 ---- */
+ * request, bytes name, owner and agent of the caller; then the HMAC of these with the account's
+ * key. The HMAC is needed because the access control lists of paths before the name are not checked
+ * again. decision: 1321 ---- */
 
 #define CONTINUATION_VERSION 1
 #define CONTINUATION_MAX     16384
-/* Lists may have changed since a check. */
+/* A continuation then expires, because access control lists may change after they were checked. */
 #define CONTINUATION_HOURS   1
 
 static struct bytes agent_of(const struct identity *identity)
@@ -20,7 +21,7 @@ static struct bytes agent_of(const struct identity *identity)
 
 static bool sign(const struct call *call, struct bytes token, uint8_t ret_mac[])
 {
-    /* unlike any string to sign of a request or SAS */
+    /* cannot equal the string to sign of a request or SAS */
     struct bytes text = arena_printf(call->arena, "Path Delete\n%.*s",
                                      BYTES_ARG(base64_encode(call->arena, token)));
 
@@ -42,12 +43,12 @@ static struct bytes continuation_encode(const struct call *call, const struct de
     encode_bytes(&out, identity->oid);
     encode_bytes(&out, agent_of(identity));
     if (!sign(call, text_bytes(&out), mac))
-        memset(mac, 0, sizeof mac); /* without keys there are no further requests */
+        memset(mac, 0, sizeof mac); /* an account without keys cannot send the next request */
     text_add(&out, bytes_of(mac, sizeof mac));
     return base64_encode(call->arena, text_bytes(&out));
 }
 
-/* Returns true if this server has created the continuation for the same caller, recently. */
+/* Returns true if this server recently created the continuation for the same caller. */
 static bool continuation_decode(const struct call *call, struct bytes text,
                                 struct delete_place *ret_place)
 {

@@ -143,7 +143,7 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
-/* A directory that is only part of names has neither an ETag nor a date. */
+/* A directory that exists only as a prefix of names has neither an ETag nor a date. */
 static void add_directory(struct blob_sink *sink, struct bytes name, const struct blob *directory)
 {
     struct paths_page *page = page_of(sink);

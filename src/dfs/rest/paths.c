@@ -1,6 +1,7 @@
 /* Requests and responses of Path Create, Read, Get Properties and Lease.
  * rest: datalakestoragegen2/path */
 #include "base/encode.h"
+#include "blob/rest/access_note.h"
 #include "dfs/rest/request.h"
 #include "service/http_headers.h"
 #include "service/read_answer.h"
@@ -24,7 +25,7 @@ static enum error read_permissions(struct call *call, struct posix_creation *cre
     return OK;
 }
 
-/* Reads all entries of a new path. */
+/* Reads the complete access control list of a new path. */
 static enum error read_entries(struct call *call, struct bytes text, bool is_directory,
                                struct posix_creation *creation)
 {
@@ -85,7 +86,7 @@ static enum error read_new_lease(struct call *call, const struct lease_request *
     return e;
 }
 
-/* Length of an encryption context. rest: Path-Create */
+/* Maximum length of an encryption context. rest: Path-Create */
 #define CONTEXT_MAX 1024u
 
 /* Reads the encryption context of a new file. decision: 1295 */
@@ -181,6 +182,8 @@ void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
                       const struct get_blob_result *r)
 {
     read_answer(a, &p->range, &r->part, &r->blob.content);
+    if (r->notes_access)
+        access_note(a->call, &r->at);
     answer_http_md5(a, r->part.is_part ? "x-ms-content-md5" : "Content-MD5", &r->blob.http);
     answer_path(a, &r->blob);
 }
@@ -188,7 +191,7 @@ void read_path_answer(struct answer *a, const struct get_blob_parameters *p,
 enum error get_path_properties_check(struct call *call, struct get_blob_properties_parameters *p)
 {
     struct bytes action = call_query(call, "action");
-    bool upn; /* there are no names of users to show */
+    bool upn; /* without effect, because there are no user names */
     enum error e = dfs_query_flag(call, "upn", &upn);
 
     (void)p;

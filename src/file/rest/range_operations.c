@@ -64,7 +64,7 @@ static enum error read_written(struct call *call, struct put_range_parameters *p
 }
 
 /* Reads the range and the last write time mode.
- * returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue, E_UnsupportedHeader */
+ * Returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue, E_UnsupportedHeader. */
 static enum error range_read_change(struct call *call, struct put_range_parameters *p)
 {
     enum error e = read_range(call, p);

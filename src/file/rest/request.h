@@ -7,7 +7,7 @@
 
 /* Parses the resource in a request's path. Requests for directories and files with a bearer
  * token must have an intent.
- * returns OK, E_InvalidUri, E_InvalidQueryParameterValue, E_MissingRequiredHeader,
+ * Returns OK, E_InvalidUri, E_InvalidQueryParameterValue, E_MissingRequiredHeader,
  *         E_InvalidHeaderValue
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
 enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
@@ -16,11 +16,12 @@ enum error file_read_resource(struct call *call, struct bytes path, struct resou
  * ptr NULL for other requests. rename.c; decision: 690 */
 struct bytes rename_account(const struct call *call);
 
-/* Reads a header that must be "true" or "false", default false. returns OK, E_InvalidHeaderValue */
+/* Reads a header that must be "true" or "false", default false. Returns OK,
+ * E_InvalidHeaderValue. */
 enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
 
 /* Rejects a share snapshot in operations that change the share.
- * returns OK, E_ShareSnapshotOperationNotSupported */
+ * Returns OK, E_ShareSnapshotOperationNotSupported. */
 enum error refuse_share_snapshot(const struct call *call);
 
 /* Encode and decode the marker of List Directories and Files for a page that starts at this

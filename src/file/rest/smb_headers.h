@@ -14,16 +14,16 @@ enum smb_default {
 };
 
 /* Reads the SMB headers. Rejects headers that are for NFS shares.
- * returns OK, E_InvalidHeaderValue, E_UnsupportedHeader, as permission_read()
+ * Returns OK, E_InvalidHeaderValue, E_UnsupportedHeader, as permission_read()
  * rest: Create-File, Create-Directory, Set-File-Properties, Set-Directory-Properties */
 enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
                     struct smb_given *ret_given);
 /* Rejects requests without the headers that versions 2019-02-02 to 2021-04-10 require.
- * returns OK, E_MissingRequiredHeader; rest: Version-2019-02-02, Version-2021-06-08; decision:
- * 883 */
+ * Returns OK, E_MissingRequiredHeader; rest: Version-2019-02-02, Version-2021-06-08; decision:
+ * 883. */
 enum error smb_require(struct call *call);
 /* Reads the permission headers: permission_operations.c.
- * returns OK, E_InvalidHeaderValue, E_FileInvalidPermission */
+ * Returns OK, E_InvalidHeaderValue, E_FileInvalidPermission. */
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given);
 

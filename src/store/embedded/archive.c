@@ -300,7 +300,7 @@ enum store_result archive_piece(struct archive *archive, const struct piece *pie
         if (archive->fd >= 0)
             close(archive->fd);
         archive->fd = -1;
-        result = extent_file_open(archive->extents, piece->extent, &archive->fd);
+        result = extent_file_open(archive->extents, piece->extent, EXTENT_READS, &archive->fd);
         if (result)
             return result;
         archive->open_extent = piece->extent;

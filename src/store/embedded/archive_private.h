@@ -12,8 +12,8 @@ struct archive {
     struct partition selected;
     struct arena *arena; /* for its key */
     /* Of a running store: */
-    struct store *store;    /* NULL: a backup */
-    struct read_view *view; /* of the selected partition; NULL: none */
+    struct store *store;    /* NULL means a backup */
+    struct read_view *view; /* of the selected partition; NULL means none */
     bool watches;
     /* Of a backup: */
     struct keyspace own;

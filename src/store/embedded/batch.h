@@ -16,7 +16,7 @@ struct batch {
     bool has_pieces;                   /* some part puts, releases or moves pieces */
     const struct piece_change *pieces; /* of all parts, without those that only move */
     size_t piece_count;
-    struct freed *freed;    /* pieces that lose their last reference; NULL: none */
+    struct freed *freed;    /* pieces that lose their last reference; NULL means none */
     size_t first_count;     /* number of pieces that get their first reference */
     bool has_tasks;         /* some part adds or removes deferred tasks */
     instant task_due;       /* earliest due time of the added tasks; INSTANT_MAX: none */
@@ -41,8 +41,8 @@ enum store_result batch_add_pieces(struct batch *batch, const struct piece_chang
 /* Adds the changes of a part to the list of deferred tasks. Between deferred_enter() and
  * deferred_leave(). */
 void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct changes *changes);
-/* Adds a clock row of the stripe if one is due. Returns the instant it announces, 0: none. Under
- * the stripe's lock, so that the rows of one stripe are in ascending order. */
+/* Adds a clock row of the stripe if one is due. Returns the instant it announces, 0 means none.
+ * Under the stripe's lock, so that the rows of one stripe are in ascending order. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now);
 /* Adds a clock row of a stripe, or of none (CLOCK_ROW_OF_NONE). Returns the instant it
  * announces. */

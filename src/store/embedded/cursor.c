@@ -15,7 +15,7 @@ struct embedded_cursor {
     struct embedded_snapshot *front;   /* of a SCAN_FRONT; else NULL */
     rocksdb_readoptions_t *options;    /* refers to end[] and the state */
     struct store_access access;        /* of the iterator */
-    rocksdb_iterator_t *iterator;      /* NULL: the cached front was sufficient so far */
+    rocksdb_iterator_t *iterator;      /* NULL means the cached front was sufficient so far */
     char held[FRONT_RECORD_BYTES_MAX]; /* the current record while there is no iterator */
     size_t end_size;
     char end[];

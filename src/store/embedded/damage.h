@@ -8,8 +8,8 @@
 
 struct damage {
     size_t count;
-    char *first;                                      /* NULL: none */
-    void (*say)(void *context, const char *sentence); /* NULL: only collected */
+    char *first;                                      /* NULL means none */
+    void (*say)(void *context, const char *sentence); /* NULL means only collected */
     void *context;
 };
 

@@ -17,7 +17,7 @@
 struct disk_space {
     int folder;       /* of the data */
     uint64_t reserve; /* bytes; sizes.h says how much is needed */
-    uint64_t ballast; /* bytes; 0: there is none */
+    uint64_t ballast; /* bytes; 0 means there is none */
     /* There may be work for disk_space_tend(), or disk_space_is_roomy() has changed. */
     void (*low)(void *context);
     void *context;
@@ -30,7 +30,7 @@ struct disk_space {
     atomic_bool has_ballast;
 };
 
-/* Checks the disk. reserve 0: 640 MiB, or a quarter of the file system if that is less.
+/* Checks the disk. reserve 0 means 640 MiB, or a quarter of the file system if that is less.
  * low(context) may be called by any thread, rarely. Called on the startup thread. Returns STORE_OK,
  * STORE_FULL (the disk or the given reserve is too small; *ret_problem). */
 enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t reserve,

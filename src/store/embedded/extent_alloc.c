@@ -94,6 +94,7 @@ enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t 
         extents->active_end += ret_run->length;
         set_frontier(extents);
         extents->active->used_bytes += (int64_t)ret_run->length;
+        extents->active->run_count++;
     }
     lock_release(&extents->lock);
     return result;
@@ -105,7 +106,8 @@ void extents_give_back(struct extents *extents, struct run run)
 
     lock_acquire(&extents->lock);
     extent = extents_find(extents, run.extent);
-    assert(extent && run.length > 0);
+    assert(extent && extent->run_count > 0);
+    extent->run_count--;
     extent->used_bytes -= (int64_t)run.length;
     if (extent == extents->active && run.offset + run.length == extents->active_end) {
         extents->active_end = run.offset;

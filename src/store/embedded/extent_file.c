@@ -60,7 +60,7 @@ static int open_again(int folder, const char *name, int flags)
     int fd;
 
     do
-        fd = openat(folder, name, flags | O_RDWR | O_CLOEXEC, 0600);
+        fd = openat(folder, name, flags | O_CLOEXEC, 0600);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -84,7 +84,7 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
     int fd;
 
     make_name(name, id);
-    fd = open_again(folder, name, O_CREAT | O_EXCL);
+    fd = open_again(folder, name, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0)
         return failed("create", id);
     make_header(header, id);
@@ -111,7 +111,7 @@ static enum store_result read_start(int fd, uint32_t id, char header[HEADER_SIZE
     return STORE_OK;
 }
 
-enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
+enum store_result extent_file_open(int folder, uint32_t id, enum extent_access access, int *ret_fd)
 {
     unsigned char expected[HEADER_SIZE];
     char header[HEADER_SIZE];
@@ -121,7 +121,7 @@ enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
     int fd;
 
     make_name(name, id);
-    fd = open_again(folder, name, 0);
+    fd = open_again(folder, name, access == EXTENT_READS ? O_RDONLY : O_RDWR);
     if (fd < 0 && errno == ENOENT) {
         log_line(LOG_ERROR, "store: extent %s is missing", name);
         return STORE_CORRUPT;

@@ -26,7 +26,8 @@ static inline uint64_t extent_room(uint64_t length)
 enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
 /* Returns STORE_OK, STORE_CORRUPT (missing, or not an extent with that id), STORE_SHORTAGE,
  * STORE_IO; logged. */
-enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
+enum extent_access { EXTENT_WRITES, EXTENT_READS };
+enum store_result extent_file_open(int folder, uint32_t id, enum extent_access access, int *ret_fd);
 /* Opens an extent for reading only, bypassing the page cache if the file system can: at multiples
  * of EXTENT_UNIT, into memory aligned likewise. Does not check the header. Returns the results of
  * extent_file_open(). */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/extents_private.h"
@@ -70,7 +71,9 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
         log_errno("store: list the extents");
         return STORE_IO;
     }
-    *extents = (struct extents){ .folder = folder, .next_id = 1, .hold = EXTENT_HOLD_NONE };
+    *extents = (struct extents){
+        .folder = folder, .next_id = 1, .hold = EXTENT_HOLD_NONE, .sealed_ms = clock_monotonic_ms()
+    };
     lock_init(&extents->lock, RANK_EXTENTS);
     lock_condition_init(&extents->created);
     while ((entry = file_next_entry(directory)))
@@ -179,7 +182,7 @@ bool extents_reserve_file(struct extents *extents, int *ret_close)
     return true;
 }
 
-static void close_if_any(int fd)
+void extents_close_if_any(int fd)
 {
     if (fd >= 0)
         close(fd);
@@ -188,7 +191,8 @@ static void close_if_any(int fd)
 /* Opens the file of an existing extent. Called with the lock held, which it releases in between. */
 static enum store_result open_file(struct extents *extents, uint32_t id)
 {
-    struct extent *extent;
+    struct extent *extent = extents_find(extents, id);
+    bool is_lent = extent->is_lent;
     enum store_result result;
     int other, fd = -1;
 
@@ -197,17 +201,17 @@ static enum store_result open_file(struct extents *extents, uint32_t id)
         return STORE_SHORTAGE;
     }
     lock_release(&extents->lock);
-    close_if_any(other);
-    result = extent_file_open(extents->folder, id, &fd);
+    extents_close_if_any(other);
+    result = extent_file_open(extents->folder, id, is_lent ? EXTENT_READS : EXTENT_WRITES, &fd);
     lock_acquire(&extents->lock);
     extent = extents_find(extents, id);
-    if (!result && extent && extent->fd < 0) {
+    if (!result && extent && extent->fd < 0 && extent->is_lent == is_lent) {
         extent->fd = fd;
         return STORE_OK;
     }
     assert(extents->open_count > 0);
     extents->open_count--; /* another thread was faster, or opening failed */
-    close_if_any(fd);
+    extents_close_if_any(fd);
     return result;
 }
 
@@ -326,6 +330,25 @@ static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool 
     return extent;
 }
 
+void extents_punch_taken(struct extents *extents, const struct extent *extent, uint64_t offset,
+                         uint64_t length)
+{
+    int fd;
+    bool is_lent;
+
+    lock_acquire(&extents->lock);
+    is_lent = extent->is_lent;
+    lock_release(&extents->lock);
+    if (!is_lent) {
+        extent_file_punch(extent->fd, extent->id, offset, length);
+        return;
+    }
+    if (extent_file_open(extents->folder, extent->id, EXTENT_WRITES, &fd))
+        return; /* logged; the bytes remain allocated until the next start */
+    extent_file_punch(fd, extent->id, offset, length);
+    close(fd);
+}
+
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length)
 {
     struct extent *extent;
@@ -334,7 +357,7 @@ void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64
     if (!count_used(extents, id, -(int64_t)length, false) || remove_if_unused(extents, id) ||
         extents_take(extents, id, &extent))
         return;
-    extent_file_punch(extent->fd, id, offset, length);
+    extents_punch_taken(extents, extent, offset, length);
     extents_give(extents, extent);
 }
 

@@ -24,10 +24,13 @@ struct extent {
     int fd;      /* -1: not open */
     unsigned takers;
     unsigned staged_count;
+    unsigned run_count; /* runs that a stage still fills */
     bool named;         /* its name is durable */
     bool counted;       /* used_bytes is complete (recovery has seen the index) */
     bool removed;       /* from the list; freed when its last user releases it */
     bool is_idle;       /* in the list of those that may be closed */
+    bool is_lent;       /* other processes may read its file; never written again, see below */
+    bool is_preparing;  /* extents_prepare_lending() will be called */
     int64_t used_bytes; /* size of the allocated runs; may be below 0 until counted */
     struct extent *next_idle;
     struct extent *previous_idle;
@@ -71,7 +74,10 @@ struct extents {
     size_t open_count;         /* files that are open or being opened; under lock */
     struct extent *idle_first; /* least recently released; under lock */
     struct extent *idle_last;
-    struct extent *active;     /* NULL: none yet; under lock */
+    struct extent *active; /* NULL: none; under lock */
+    /* when one was last sealed early, or the store was opened (CLOCK_MONOTONIC); under lock */
+    uint64_t sealed_ms;
+    bool has_sealed;           /* one was sealed early; under lock */
     uint64_t active_end;       /* start of its free end; under lock */
     _Atomic uint64_t frontier; /* written under lock */
     uint32_t next_id;
@@ -81,7 +87,7 @@ struct extents {
     struct staged_piece *staged[STAGED_BUCKETS];
 };
 
-/* Lists the files. Called on the startup thread. returns STORE_OK, STORE_IO */
+/* Lists the files. Called on the startup thread. Returns STORE_OK, STORE_IO. */
 enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem);
 /* The caller closes the folder. */
 void extents_release(struct extents *extents);
@@ -96,7 +102,8 @@ bool extents_go_on(struct extents *extents, uint64_t end);
  * Returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO. */
 enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
                               struct run *ret_run);
-/* Releases a run, or the end of one, to which nothing was written. Thread-safe. */
+/* Ends the use of a run. `run` is the end of it, to which nothing was written; its length may be 0.
+ * Thread-safe. */
 void extents_give_back(struct extents *extents, struct run run);
 
 /* Returns a number that increases with each allocation, until the process ends. */
@@ -128,6 +135,30 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 /* Removes a piece from the table; returns false if a commit has done so before. */
 bool extents_unstage(struct extents *extents, struct staged_piece *piece);
 
+/* Lends extents to other front ends of a cluster, which read pieces from their files
+ * (cluster/direct.h). On CephFS, a file that one machine has open for writing and another one for reading is
+ * cached by neither. So only the files of extents to which nothing will be written are lent, and
+ * this process has them open only for reading, except while it punches one.
+ *
+ * extents_lend() returns EXTENT_LENT if the extent is lent, and never waits. Otherwise it decides
+ * whether the extent could be. The active extent is sealed early for this if it is large or old
+ * enough; each early seal costs a file more. Thread-safe. */
+#define EXTENT_SEAL_BYTES (64u << 20)
+#define EXTENT_SEAL_MS    300000u
+#define EXTENT_OLD_MS     3600000u
+enum extent_lending {
+    EXTENT_LENT,
+    EXTENT_KEPT,
+    EXTENT_TO_PREPARE, /* the caller must have extents_prepare_lending() called */
+};
+enum extent_lending extents_lend(struct extents *extents, uint32_t id, uint64_t now_ms);
+/* Opens the file of an extent for reading only, unless it is in use at this moment, and lends it
+ * from then on. Waits for the disk. Called on I/O threads. */
+void extents_prepare_lending(struct extents *extents, uint32_t id);
+
+/* Punches bytes of an extent that the caller has taken. Waits for the disk. */
+void extents_punch_taken(struct extents *extents, const struct extent *extent, uint64_t offset,
+                         uint64_t length);
 /* Frees `length` bytes (a multiple of EXTENT_UNIT) at offset: removes the extent if they were its
  * last ones, otherwise punches them. Does nothing if the file of the extent is missing. Waits for
  * the disk. Called by the collector. */

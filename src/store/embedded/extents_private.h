@@ -13,6 +13,7 @@ static inline bool extents_holds(const struct extents *extents, uint32_t id)
 /* Returns NULL if it is not found. */
 struct extent *extents_find(const struct extents *extents, uint32_t id);
 struct extent *extents_insert(struct extents *extents, uint32_t id);
+void extents_close_if_any(int fd);
 /* Reserves one of the EXTENTS_OPEN_MAX files. Returns false if none of the open ones can be closed;
  * otherwise *ret_close must be closed without the lock, unless it is -1. */
 bool extents_reserve_file(struct extents *extents, int *ret_close);

@@ -45,7 +45,7 @@ enum store_result folder_open(const char *location, enum folder_use use,
                               const char **ret_problem);
 /* Checks that the folder has data to salvage. Writes nothing.
  *
- * ret_doubt  what is wrong with its format, possibly because of damage; NULL: nothing
+ * ret_doubt  what is wrong with its format, possibly because of damage; NULL means nothing
  *
  * Returns the results of folder_open(). */
 enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt);

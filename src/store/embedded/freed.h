@@ -18,7 +18,7 @@ struct freed_piece {
 /* Pieces freed by one commit. */
 struct freed {
     struct freed *next;
-    uint64_t sequence; /* of the commit; 0: no commit ever referred to these pieces */
+    uint64_t sequence; /* of the commit; 0 means no commit ever referred to these pieces */
     size_t count;
     struct freed_piece pieces[];
 };

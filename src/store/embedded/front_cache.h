@@ -32,7 +32,7 @@ static inline struct bytes front_value(const struct front_record *record)
 struct front_cache {
     struct front_record *records[FRONT_RECORDS_MAX]; /* by ascending key */
     unsigned count;
-    struct front_record *low, *high; /* keys without a value; NULL: the cache is empty */
+    struct front_record *low, *high; /* keys without a value; NULL means the cache is empty */
 };
 
 enum front_answer {
@@ -46,11 +46,12 @@ enum front_answer front_get(const struct front_cache *front, struct bytes key,
                             const struct front_record **ret_record);
 /* Returns the first record at or after `from`.
  *
- * FRONT_UNKNOWN: *ret_from: there is none from `from` up to this key; ptr NULL: nothing is known */
+ * FRONT_UNKNOWN: *ret_from: there is none from `from` up to this key; ptr NULL means nothing is
+ * known */
 enum front_answer front_first(const struct front_cache *front, struct bytes from,
                               const struct front_record **ret_record, struct bytes *ret_from);
 
-/* Applies the write of a record by a commit; value.ptr NULL: its deletion. */
+/* Applies the write of a record by a commit; value.ptr NULL means its deletion. */
 void front_change(struct front_cache *front, struct bytes key, struct bytes value);
 
 /* Starts a range that is being read, with nothing before `from`. */

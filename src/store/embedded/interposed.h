@@ -51,7 +51,7 @@ void file_reads_are(enum file_reads reads);
 /* Called before each pread() of RocksDB. Returns 0, or the errno with which it fails. no_wait: for
  * a read that may only use the page cache */
 typedef int read_check_fn(int fd, uint64_t at, size_t size, bool no_wait);
-/* NULL: none. Thread-safe. */
+/* NULL means none. Thread-safe. */
 void interposed_check_reads(read_check_fn *check);
 /* Whether this thread syncs files immediately, or its caller syncs them at the end. */
 enum file_syncs { SYNC_NOW, SYNC_LATER };

@@ -79,7 +79,7 @@ struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct wai
  * waiting, or none is larger. */
 struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer);
 /* Charges a buffer that is about to be queued. Returns false if too many are queued; the waiter
- * (NULL: none) will then be woken. Caller holds pool.lock. */
+ * (NULL means none) will then be woken. Caller holds pool.lock. */
 bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, struct waiter *waiter);
 /* Releases a list of buffers (may be NULL), and wakes waiters. */
 void io_buffers_give(struct io_pool *pool, struct io_buffer *list);

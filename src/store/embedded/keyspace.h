@@ -43,8 +43,8 @@ struct keyspace {
  * empty one. */
 /* KEYSPACE_READ_ONLY: nothing is written, and logs are read into memory. */
 enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW, KEYSPACE_READ_ONLY };
-/* Opens a key space. sizes NULL: for the largest reserve. cache_bytes 0: default. Called on the
- * startup thread. *ret_problem: as store_open_embedded().
+/* Opens a key space. sizes NULL means for the largest reserve. cache_bytes 0 means default. Called
+ * on the startup thread. *ret_problem: as store_open_embedded().
  *
  * Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result keyspace_open(const char *path, const struct sizes *sizes, size_t cache_bytes,

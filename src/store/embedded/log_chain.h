@@ -18,8 +18,8 @@ struct log_chain {
     uint64_t sequence;    /* of the last readable change */
     struct log_end *ends; /* of the logs that were read, in order */
     size_t end_count;
-    /* Logs from this number on do not continue the previous one; 0: none. The end of that one was
-     * never made durable, so nothing in these logs was acknowledged. */
+    /* Logs from this number on do not continue the previous one; 0 means none. The end of that one
+     * was never made durable, so nothing in these logs was acknowledged. */
     uint64_t loose_from;
 };
 

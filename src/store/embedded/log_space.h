@@ -19,7 +19,7 @@
 struct log_space {
     int records;      /* the folder, owned by the caller; -1: nothing is prepared */
     int log;          /* the newest log; -1: none, or it cannot be prepared */
-    uint64_t number;  /* of the newest log; 0: none found yet */
+    uint64_t number;  /* of the newest log; 0 means none found yet */
     uint64_t version; /* keyspace_version() at the last search */
     uint64_t before;  /* lower bound of keyspace_logged() at the start of the log */
     uint64_t logged;  /* keyspace_logged() when space was last prepared */

@@ -28,7 +28,7 @@
 #include "store/embedded/keyspace.h"
 
 struct manifest_checkpoint {
-    uint64_t number; /* 0: there is no checkpoint */
+    uint64_t number; /* 0 means there is no checkpoint */
     uint64_t length;
     uint64_t crc;
 };

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/crc.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -230,6 +231,38 @@ enum store_result embedded_piece_check(struct store *store, const struct piece *
 void embedded_piece_give(struct store *store, const struct piece_file *file)
 {
     extents_give(&embedded_of(store)->extents, file->hold);
+}
+
+/* ---- lending ---- */
+
+struct lending {
+    struct io_job job;
+    struct embedded *embedded;
+    uint32_t extent;
+};
+
+static void run_lending(struct io_job *job)
+{
+    struct lending *lending = (struct lending *)job;
+
+    extents_prepare_lending(&lending->embedded->extents, lending->extent);
+    free(lending);
+}
+
+bool embedded_piece_is_lent(struct store *store, uint32_t extent)
+{
+    struct embedded *embedded = embedded_of(store);
+    enum extent_lending is = extents_lend(&embedded->extents, extent, clock_monotonic_ms());
+    struct lending *lending;
+
+    if (is == EXTENT_TO_PREPARE) {
+        lending = xcalloc(1, sizeof *lending);
+        *lending = (struct lending){ .job = { .run = run_lending },
+                                     .embedded = embedded,
+                                     .extent = extent };
+        io_pool_add(&embedded->io, &lending->job);
+    }
+    return is == EXTENT_LENT;
 }
 
 /* ---- read ahead ---- */

@@ -13,6 +13,7 @@ enum store_result embedded_piece_check(struct store *store, const struct piece *
                                        uint32_t offset, uint32_t length,
                                        struct piece_file *ret_file, struct waiter *waiter);
 void embedded_piece_give(struct store *store, const struct piece_file *file);
+bool embedded_piece_is_lent(struct store *store, uint32_t extent);
 
 /* Records that are read one after another in key order, each once (the texts of messages): the
  * first one not in memory brings the following ones into memory too (record_cache.h), so that a

@@ -37,11 +37,11 @@ void record_set_leave(struct record_set *set);
 /* Between the two, with the same key: */
 
 /* Returns false if the key is not cached. The value is as RocksDB returned it, valid until the set
- * is left; ptr NULL: the key does not exist. */
+ * is left; ptr NULL means the key does not exist. */
 bool record_set_find(struct record_set *set, struct bytes key, struct bytes *ret_value);
-/* value.ptr NULL: the key does not exist. Larger values are ignored. */
+/* value.ptr NULL means the key does not exist. Larger values are ignored. */
 void record_set_add(struct record_set *set, struct bytes key, struct bytes value);
-/* Updates the value of a key (value.ptr NULL: deleted) if it is cached. */
+/* Updates the value of a key (value.ptr NULL means deleted) if it is cached. */
 void record_set_change(struct record_set *set, struct bytes key, struct bytes value);
 
 #endif

@@ -26,7 +26,7 @@ void records_file_name(char to[RECORDS_NAME_SIZE], enum records_kind kind, uint6
 bool records_parse_name(const char *name, enum records_kind *ret_kind, uint64_t *ret_number);
 /* Lists these files, ignoring others. Returns STORE_OK, STORE_IO (logged). */
 enum store_result records_files_list(int records, struct records_files *ret_files);
-/* Returns the number of the newest log; 0: none. Returns STORE_OK, STORE_IO (logged). */
+/* Returns the number of the newest log; 0 means none. Returns STORE_OK, STORE_IO (logged). */
 enum store_result records_newest_log(int records, uint64_t *ret_number);
 void records_files_release(struct records_files *files);
 /* Returns the total size of all logs, which opening writes to tables. Returns STORE_OK, STORE_IO

@@ -140,7 +140,7 @@ static enum store_result recover_active(struct embedded *embedded)
     /* A crash during its creation may have left it without a header; it is then empty. */
     if (found != id || extents_take(&embedded->extents, id, &extent))
         return STORE_OK;
-    extent_file_punch(extent->fd, id, end, EXTENT_BYTES - end);
+    extents_punch_taken(&embedded->extents, extent, end, EXTENT_BYTES - end);
     extents_give(&embedded->extents, extent);
     if (extents_go_on(&embedded->extents, end)) {
         recovery->open_id = id;
@@ -202,7 +202,7 @@ static void free_gap(struct embedded *embedded, uint32_t id, uint64_t from, uint
     if (from >= to || extents_take(&embedded->extents, id, &extent))
         return;
     if (extent_file_has_data(extent->fd, from, to))
-        extent_file_punch(extent->fd, id, from, to - from);
+        extents_punch_taken(&embedded->extents, extent, from, to - from);
     extents_give(&embedded->extents, extent);
 }
 

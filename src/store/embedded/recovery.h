@@ -23,7 +23,7 @@ struct recovery {
     struct cursor *index; /* NULL once done */
     uint32_t *ids;        /* of the existing extents, ascending */
     size_t count;
-    uint32_t open_id;  /* of the extent that is continued; 0: none */
+    uint32_t open_id;  /* of the extent that is continued; 0 means none */
     uint64_t open_end; /* where it is continued */
 };
 

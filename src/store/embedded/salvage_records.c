@@ -379,7 +379,7 @@ static enum store_result find(struct salvage_pieces *pieces, uint32_t id,
             *ret_extent = pieces->list[i];
             return STORE_OK;
         }
-    if (pieces->from >= 0 && extent_file_open(pieces->from, id, &extent.from))
+    if (pieces->from >= 0 && extent_file_open(pieces->from, id, EXTENT_READS, &extent.from))
         extent.from = -1;
     result = extent_file_create(pieces->to, id, &extent.to);
     if (result) {

@@ -43,8 +43,8 @@ struct read_view *embedded_snapshot_of_view(struct store *store, struct partitio
  * cached, or the stripe has changed since the snapshot. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result);
-/* Caches a record read in the snapshot's state, if that is the newest; value.ptr NULL: the record
- * does not exist. */
+/* Caches a record read in the snapshot's state, if that is the newest; value.ptr NULL means the
+ * record does not exist. */
 void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value);
 
 /* Returns the state to read at this moment: that of the view, or NULL for the newest. */

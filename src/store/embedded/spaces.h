@@ -25,7 +25,7 @@
 
 struct dropped_space {
     struct guid space;
-    uint64_t sequence; /* of the drop; 0: empty entry */
+    uint64_t sequence; /* of the drop; 0 means empty entry */
     uint32_t round;    /* when it was collected; */
     bool is_collected; /* all of its contents have been deleted */
 };

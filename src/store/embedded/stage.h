@@ -44,7 +44,7 @@ struct embedded_stage {
     struct staged_piece *first, *last;
 
     /* Used by the I/O thread that processes the stage, then by the thread that ends it: */
-    struct run run;              /* rest of the run being filled; length 0: none */
+    struct run run;              /* rest of the run being filled; extent 0: none */
     uint64_t written;            /* bytes written to the file */
     struct staged_piece *placed; /* the newest piece with a place; `run` starts at its end */
     struct data_cipher *cipher;  /* of the piece being encrypted, or NULL */

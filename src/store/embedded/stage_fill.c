@@ -112,7 +112,7 @@ static bool ends_sector(const struct io_buffer *buffer)
 }
 
 /* Queues the buffer being filled for the I/O threads. Returns false if too many are queued; the
- * waiter (NULL: none) will then be woken. */
+ * waiter (NULL means none) will then be woken. */
 static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);

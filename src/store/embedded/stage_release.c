@@ -8,9 +8,9 @@
 
 void stage_return_run(struct embedded *embedded, struct embedded_stage *stage)
 {
-    if (stage->run.length > 0)
+    if (stage->run.extent != 0)
         extents_give_back(&embedded->extents, stage->run);
-    stage->run.length = 0;
+    stage->run = (struct run){ .extent = 0 };
 }
 
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,

@@ -116,7 +116,7 @@ static void shorten_last(struct embedded *embedded, struct embedded_stage *stage
     stage_return_run(embedded, stage);
 }
 
-/* Takes the queued buffers; NULL if there are none. Caller holds the lock. */
+/* Takes the queued buffers; NULL if none exist. Caller holds the lock. */
 static struct io_buffer *take_queue(struct embedded_stage *stage)
 {
     struct io_buffer *first = stage->queue_first;

@@ -36,14 +36,14 @@ struct space_step {
 struct returning {
     struct embedded *embedded;
     struct store_state *state;
-    const struct guid *except; /* NULL: none */
+    const struct guid *except; /* NULL means none */
     rocksdb_writebatch_t *writes;
     struct piece_step *pieces;
     size_t piece_count, piece_capacity;
     struct space_step *spaces; /* whose drop rows were written; the last one counts */
     size_t space_count, space_capacity;
     int64_t referred_bytes; /* growth of the total of referenced bytes */
-    struct freed *freed;    /* NULL: none */
+    struct freed *freed;    /* NULL means none */
     struct freed_piece *back;
     size_t back_count;
     bool is_all; /* `spaces` begins with all spaces that are dropped in the state */
@@ -61,7 +61,7 @@ static void *add_step(void *steps, size_t size, size_t *count, size_t *capacity)
     return steps;
 }
 
-/* now, then: ptr NULL: there is no row */
+/* now, then: ptr NULL means there is no row */
 static enum store_result add_piece(struct returning *r, struct bytes key, struct bytes now,
                                    struct bytes then)
 {
@@ -156,7 +156,7 @@ static enum store_result add_key(struct returning *r, struct bytes key)
 struct rows {
     rocksdb_readoptions_t *read;
     rocksdb_iterator_t *iterator;
-    struct bytes key, value; /* key.ptr NULL: at the end */
+    struct bytes key, value; /* key.ptr NULL means at the end */
 };
 
 static void stand(struct rows *rows)
@@ -469,4 +469,15 @@ enum store_result embedded_return_to(struct store *store, struct store_state *st
     free(r.freed);
     free(r.back);
     return result;
+}
+
+void embedded_restart_decisions(struct store *store, const struct guid *space)
+{
+    struct spaces *spaces = &embedded_of(store)->spaces;
+    struct space_set set = { .shared = 0 };
+
+    space_set_add_exclusive(&set, space);
+    spaces_enter_set(spaces, &set);
+    atomic_fetch_add(&store->returns, 1);
+    spaces_leave_set(spaces, &set);
 }

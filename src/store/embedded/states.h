@@ -28,7 +28,7 @@
 struct store_state {
     struct store_state *next;
     const rocksdb_snapshot_t *snapshot;
-    /* NULL: it is being created, and its contents are not known yet */
+    /* NULL means it is being created, and its contents are not known yet */
     rocksdb_readoptions_t *_Atomic read;
     bool is_shown;          /* read-only: the store does not return to it */
     atomic_bool is_over;    /* a read-only state without readers */
@@ -87,6 +87,8 @@ struct store_state *embedded_keep_state(struct store *store);
 void embedded_drop_state(struct store *store, struct store_state *state);
 enum store_result embedded_return_to(struct store *store, struct store_state *state,
                                      const struct guid *except, uint64_t *ret_sequence);
+/* Implements store_restart_decisions(). */
+void embedded_restart_decisions(struct store *store, const struct guid *space);
 
 /* Records pieces, sorted by place, that this commit has put in use again. Caller holds
  * states.lock. */

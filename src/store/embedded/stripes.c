@@ -9,7 +9,7 @@
 #include "store/record_key.h"
 
 struct view {
-    const rocksdb_snapshot_t *state; /* NULL: without a snapshot, see stripes_join() */
+    const rocksdb_snapshot_t *state; /* NULL means without a snapshot, see stripes_join() */
     rocksdb_readoptions_t *read;
     size_t holders;             /* snapshots, or links; under the stripe's lock */
     struct view *older, *newer; /* of the stripe; under its lock */

@@ -33,8 +33,8 @@ struct stripe {
     instant newest;          /* not before any commit to the stripe, raised by each; under lock */
     uint32_t newest_hash;    /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
-    struct view *newest_view;        /* NULL: none; under lock */
-    struct front_cache *front;       /* of the newest state; NULL: none yet; under lock */
+    struct view *newest_view;        /* NULL means none; under lock */
+    struct front_cache *front;       /* of the newest state; NULL means none yet; under lock */
 };
 
 struct stripe *stripes_new(void);

@@ -40,7 +40,7 @@ struct syncer {
     struct lock lock;
     struct waiter *waiters; /* under lock */
     size_t waiting;         /* of them; under lock */
-    /* number of waiters at which the thread is woken; 0: not by number; under lock */
+    /* number of waiters at which the thread is woken; 0 means not by number; under lock */
     size_t gathering;
     bool idle;     /* under lock: the thread sleeps, or is about to */
     bool stopping; /* under lock */

@@ -6,7 +6,7 @@
  *   footer   the last 53 bytes: 1 kind of checksum (1: CRC-32C), varint offset and size of a block
  *            that is not needed here, varint offset and size of the index, ... 4 le version (5),
  *            8 le magic
- *   block    its bytes, 1 kind of compression (0: none), 4 le masked CRC-32C of both
+ *   block    its bytes, 1 kind of compression (0 means none), 4 le masked CRC-32C of both
  *   entry of a data block    varints: shared with the key before, not shared, length of the value;
  *            the rest of the key, the value
  *   entry of the index       varints: shared (0), length of the key; a key at or after the last of
@@ -33,7 +33,7 @@ struct table_entry {
 /* Returns false to stop. */
 typedef bool table_visit(void *context, const struct table_entry *entry);
 /* Called for an unreadable block; its records are after `after` (empty: from the beginning) and up
- * to `to` (ptr NULL: unknown). */
+ * to `to` (ptr NULL means unknown). */
 typedef void table_lost(void *context, struct bytes after, struct bytes to);
 
 /* Visits every readable entry, in any order.

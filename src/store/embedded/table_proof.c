@@ -36,7 +36,7 @@ struct unproven {
     ino_t inode;
     struct timespec changed;
     struct manifest_table table;
-    _Atomic(struct sector_sums *) sectors; /* NULL: not loaded, or there are none */
+    _Atomic(struct sector_sums *) sectors; /* NULL means not loaded, or there are none */
     atomic_bool lacks_sums;
     atomic_int state; /* enum table_state */
 };
@@ -116,7 +116,7 @@ static void sectors_free(struct sector_sums *sectors)
     free(sectors);
 }
 
-/* Returns the saved checksums of a table; NULL: there are none. */
+/* Returns the saved checksums of a table; NULL means there are none. */
 static struct sector_sums *sectors_of(struct table_proof *proof, struct unproven *table)
 {
     struct sector_sums *sectors = atomic_load(&table->sectors), *other = NULL;

@@ -23,7 +23,7 @@ struct table_proof {
     struct unproven *tables; /* by inode */
     size_t count;
     struct lock lock; /* held while an entire table is read and the result recorded */
-    char *finding;    /* the first one; NULL: none */
+    char *finding;    /* the first one; NULL means none */
     void (*damaged)(void *context);
     void *context;
     _Atomic uint64_t bytes_read; /* for verification */
@@ -31,7 +31,7 @@ struct table_proof {
 
 void table_proof_init(struct table_proof *proof);
 /* Starts verifying the tables when they are read; their files exist with the right sizes. Does
- * nothing if there are none. folder: of the data. Startup thread, before RocksDB opens them.
+ * nothing if none exist. folder: of the data. Startup thread, before RocksDB opens them.
  *
  * Returns STORE_OK, STORE_IO (logged). */
 enum store_result table_proof_begin(struct table_proof *proof, int folder,

@@ -19,10 +19,10 @@
 size_t table_sectors_count(uint64_t size);
 /* Reads a sector of the file's first `size` bytes into a buffer of TABLE_SECTOR_BYTES, and returns
  * its checksum in *ret_sum. no_wait: only from the page cache. Returns false with errno (EAGAIN:
- * not in the cache), 0: the file is shorter. */
+ * not in the cache), 0 means the file is shorter. */
 bool table_sectors_read(int fd, uint64_t size, size_t sector, bool no_wait, void *buffer,
                         uint32_t *ret_sum);
-/* Computes the checksums of all sectors; from malloc. Returns NULL with errno, 0: the file is
+/* Computes the checksums of all sectors; from malloc. Returns NULL with errno, 0 means the file is
  * shorter. */
 uint32_t *table_sectors_take(int fd, uint64_t size);
 /* Returns the checksum of the entire table. */
@@ -30,7 +30,7 @@ uint32_t table_sectors_join(const uint32_t *sums, uint64_t size);
 /* Opens sums/ in the data folder, and creates it if it is missing. Returns -1 if that fails, which
  * is not an error. */
 int table_sectors_open(int folder);
-/* folder: sums/; crc: of the entire table. Returns false if there are none, or they do not
+/* folder: sums/; crc: of the entire table. Returns false if none exist, or they do not
  * match. */
 bool table_sectors_load(int folder, uint64_t number, uint64_t size, uint32_t crc, uint32_t *to);
 /* Saves them; a failure is ignored. */

@@ -12,7 +12,7 @@ static struct verified_entry *set_of(struct verified *verified, uint32_t extent,
     return verified->entries[(hash >> 32) % VERIFIED_SETS];
 }
 
-/* Returns the entry of that piece; NULL: not found. Caller holds the lock. */
+/* Returns the entry of that piece; NULL means not found. Caller holds the lock. */
 static struct verified_entry *find(struct verified *verified, uint32_t extent, uint64_t offset)
 {
     struct verified_entry *set = set_of(verified, extent, offset);

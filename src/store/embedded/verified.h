@@ -19,7 +19,7 @@ struct verified_entry {
     uint64_t offset;
     uint64_t sectors;  /* one bit per sector */
     uint64_t since_ms; /* of the oldest of them; CLOCK_MONOTONIC */
-    uint32_t extent;   /* 0: empty */
+    uint32_t extent;   /* 0 means empty */
     bool unreadable;   /* the disk failed to read it */
 };
 

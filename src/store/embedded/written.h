@@ -13,8 +13,8 @@
 struct written {
     const struct guid *space; /* only its records, index records and added tasks; or NULL */
     size_t limit;             /* in bytes, or 0 for WRITTEN_BYTES_MAX */
-    struct arena *arena;      /* for the keys; NULL: none yet */
-    struct bytes *places;     /* open addressing; ptr NULL: empty */
+    struct arena *arena;      /* for the keys; NULL means none yet */
+    struct bytes *places;     /* open addressing; ptr NULL means empty */
     size_t count, capacity;
     bool is_all; /* any key may have been written; nothing is stored */
 };

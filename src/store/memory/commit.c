@@ -342,6 +342,16 @@ static enum store_result check_parts(const struct memory_store *store,
     return STORE_OK;
 }
 
+void memory_restart_decisions(struct store *base, const struct guid *space)
+{
+    struct memory_store *store = (struct memory_store *)(void *)base;
+
+    (void)space;
+    lock_acquire(&store->lock);
+    atomic_fetch_add(&base->returns, 1);
+    lock_release(&store->lock);
+}
+
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence)
 {

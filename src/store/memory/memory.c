@@ -81,6 +81,7 @@ static const struct store_operations memory_operations = {
     .read_view_is_newest = memory_snapshot_is_newest,
     .get = memory_get,
     .commit = memory_commit,
+    .restart_decisions = memory_restart_decisions,
     .wait_durable = memory_wait_durable,
     .durable = memory_durable,
     .scan_cursor = memory_scan_cursor,

@@ -15,7 +15,7 @@ struct memory_snapshot {
     struct read_view base;
     struct treap_node *root;
     bool spent;                    /* by its commit: the root is released */
-    uint64_t version;              /* of the partition; 0: it has no records */
+    uint64_t version;              /* of the partition; 0 means it has no records */
     uint64_t seen;                 /* sequence of the newest commit in the root */
     struct memory_snapshot *older; /* both under store.lock */
     struct memory_snapshot *newer;
@@ -65,6 +65,7 @@ void memory_cursor_close(struct cursor *base);
 int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key);
 
 /* Operations implemented in other files. */
+void memory_restart_decisions(struct store *store, const struct guid *space);
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,

@@ -12,7 +12,7 @@
 
 struct memory_stage {
     struct stage base;
-    uint64_t expected; /* bytes still to come, if known; 0: unknown */
+    uint64_t expected; /* bytes still to come, if known; 0 means unknown */
     struct memory_piece **list;
     size_t count;
     size_t capacity;

@@ -45,7 +45,7 @@ struct treap_node *treap_cut(struct treap_node *root, struct bytes from, struct 
 #define TREE_DEPTH_MAX 256
 struct treap_path {
     const struct treap_node *nodes[TREE_DEPTH_MAX]; /* the last one is the current node */
-    unsigned depth;                                 /* 0: at the end */
+    unsigned depth;                                 /* 0 means at the end */
 };
 /* Goes to the first key at or after `key`. */
 void treap_seek(struct treap_path *path, const struct treap_node *root, struct bytes key);

@@ -7,11 +7,11 @@
 
 /* ---- parsing ---- */
 
-/* Parses the entity in a body. Checks keys that are present (ptr NULL: absent, or null). Ignores
- * Timestamp and odata.*, so the timestamp is 0, and skips null properties. A type is given by
- * `P@odata.type`, before or after P; otherwise it is String, Boolean, Int32 for an integer within
- * its range, or Double for other numbers. decision: 162
- * ret_message  the error message, or NULL for the code's default message
+/* Parses the entity in a body. Checks keys that are present (ptr NULL means absent, or null).
+ * Ignores Timestamp and odata.*, so the timestamp is 0, and skips null properties. A type is given
+ * by `P@odata.type`, before or after P; otherwise it is String, Boolean, Int32 for an integer
+ * within its range, or Double for other numbers. decision: 162
+ * ret_message  error message, or NULL for the code's default message
  * returns  OK; E_InvalidInput, E_PropertyNameInvalid, E_PropertyNameTooLong,
  *          E_PropertyValueTooLarge, E_TooManyProperties, E_DuplicatePropertiesSpecified,
  *          E_OutOfRangeInput (a date or a key), E_KeyValueTooLarge. entity_check() checks the total

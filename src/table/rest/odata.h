@@ -22,7 +22,7 @@ enum error odata_read(struct call *call, const struct odata **ret_odata);
 /* Checks that the request body is JSON, the default without Content-Type. Returns OK,
  * E_AtomFormatNotSupported, E_InvalidHeaderValue. */
 enum error odata_check_body(struct call *call);
-/* Fails with a parser's error and message; NULL: the code's default message. */
+/* Fails with a parser's error and message; NULL means the code's default message. */
 enum error odata_refuse(struct call *call, enum error e, const char *message);
 
 /* Adds the headers of every OData response. */

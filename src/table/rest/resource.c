@@ -41,7 +41,7 @@ static void take_blanks(struct path *path)
         continue;
 }
 
-/* Reads up to the next quote, and consumes it. Returns false if there is none. */
+/* Reads up to the next quote, and consumes it. Returns false if none exists. */
 static bool take_to_quote(struct path *path, struct bytes *ret_text)
 {
     const char *quote = path->rest.len > 0 ? memchr(path->rest.ptr, '\'', path->rest.len) : NULL;

@@ -17,6 +17,7 @@ static const struct field fields[] = {
     VALUE(account_record, hierarchical),
     VALUE(account_record, no_public_access),
     VALUE(account_record, no_shared_key),
+    VALUE(account_record, tracks_access),
     SKIPPED(account_record, created), /* given by the decision; see below */
     SKIPPED(account_record, changed),
     VALUE(account_record, key_count),
@@ -36,6 +37,7 @@ static void give(struct account_record *record, void *context)
     record->hierarchical = sample->hierarchical;
     record->no_public_access = sample->no_public_access;
     record->no_shared_key = sample->no_shared_key;
+    record->tracks_access = sample->tracks_access;
     record->key_count = sample->key_count;
     memcpy(record->keys, sample->keys, sizeof record->keys);
     record->limits = sample->limits;
@@ -76,6 +78,7 @@ static void accounts_of_the_store(void **state)
           .hierarchical = true,
           .no_public_access = true,
           .no_shared_key = true,
+          .tracks_access = true,
           .key_count = 2,
           .keys = { BYTES("a2V5LWM="), BYTES("a2V5LWQ=") },
           .limits = { { 11, LIMIT_NONE, 13, 14 } } },

@@ -238,7 +238,7 @@ static void records_round_trip(void **state)
         BYTES(""),
         BYTES("\x02\x00\x01\x02\x01\x09"
               "a2V5LWE="),
-        BYTES("\x01\x10\x01\x02\x01\x09"
+        BYTES("\x01\x20\x01\x02\x01\x09"
               "a2V5LWE="),
         BYTES("\x01\x00\x01\x02\x00"),
         BYTES("\x01\x00\x01\x02\x03\x09"

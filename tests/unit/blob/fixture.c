@@ -15,6 +15,7 @@ struct fixture {
     struct endpoint endpoint;
     struct arena *arena;
     bool holds_tasks;
+    bool is_operator;
 };
 
 #define ARENA_MAX ((size_t)1 << 30)
@@ -109,6 +110,16 @@ void fixture_hold_tasks(struct fixture *f)
     f->holds_tasks = true;
 }
 
+struct reply ask_as_operator(struct fixture *f, const char *target, const char *headers)
+{
+    struct reply got;
+
+    f->is_operator = true;
+    got = ask(f, target, headers, NULL);
+    f->is_operator = false;
+    return got;
+}
+
 void fixture_read_sources(struct fixture *f, struct fetcher *fetcher, struct background *background)
 {
     f->endpoint.fetcher = fetcher;
@@ -125,6 +136,7 @@ static struct flow *flow_new(struct fixture *f, struct exchange *exchange)
     flow_set_current(flow, &flow->work);
     work_init(&flow->work, &f->endpoint, f->arena, &exchange->request, &exchange->response);
     flow->work.call.input.identity.kind = IDENTITY_ACCOUNT_KEY;
+    flow->work.call.input.by_operator = f->is_operator;
     flow->work.decision.access = STORE_MAY_BLOCK;
     return flow;
 }

@@ -40,6 +40,8 @@ struct reply {
 struct reply ask(struct fixture *f, const char *target, const char *headers, const char *body);
 struct reply ask_bytes(struct fixture *f, const char *target, const char *headers,
                        struct bytes body);
+/* A request of the operator, who has operations of their own. */
+struct reply ask_as_operator(struct fixture *f, const char *target, const char *headers);
 /* As ask(), with a printf target. */
 struct reply askf(struct fixture *f, const char *headers, const char *body, const char *target, ...)
     __attribute__((format(printf, 4, 5)));

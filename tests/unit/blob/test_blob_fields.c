@@ -37,6 +37,10 @@ static const struct field blob_fields[] = {
     VALUE(blob, expiry.at),
     VALUE(blob, expiry.task),
     TEXT(blob, encryption_context),
+    VALUE(blob, immutability.mode),
+    VALUE(blob, immutability.until),
+    VALUE(blob, immutability.has_hold),
+    VALUE(blob, accessed),
     COPY_FIELDS(blob, copy),
     VALUE(blob, incremental.is_one),
     VALUE(blob, incremental.is_whole),
@@ -83,6 +87,8 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
     .is_sealed = flag, .tags = BYTES("tags " #n), .acl = BYTES("acl " #n),                         \
     .deleted_path = BYTES("path " #n), .expiry = { .at = n + 16, .task = { { n % 241, 3 } } },     \
     .encryption_context = BYTES("context " #n),                                                    \
+    .immutability = { .mode = POLICY_UNLOCKED + flag, .until = n + 17, .has_hold = flag },         \
+    .accessed = n + 18,                                                                            \
     .copy = { .status = copied_as,                                                                 \
               .id = { { n % 247, 2 } },                                                            \
               .source = BYTES("source " #n),                                                       \
@@ -199,11 +205,29 @@ static void blobs(void **state)
 }
 
 static const struct field container_fields[] = {
-    VALUE(container, space),     VALUE(container, created),        VALUE(container, etag),
-    VALUE(container, modified),  LEASE_FIELDS(container, lease),   VALUE(container, public_access),
-    TEXT(container, metadata),   TEXT(container, policies),        VALUE(container, expires),
-    VALUE(container, task),      VALUE(container, hierarchical),   TEXT(container, owner),
-    VALUE(container, root.name), VALUE(container, root.is_shared),
+    VALUE(container, space),
+    VALUE(container, created),
+    VALUE(container, etag),
+    VALUE(container, modified),
+    LEASE_FIELDS(container, lease),
+    VALUE(container, public_access),
+    TEXT(container, metadata),
+    TEXT(container, policies),
+    VALUE(container, expires),
+    VALUE(container, task),
+    VALUE(container, hierarchical),
+    TEXT(container, owner),
+    VALUE(container, root.name),
+    VALUE(container, root.is_shared),
+    VALUE(container, immutability.has_versions),
+    VALUE(container, immutability.mode),
+    VALUE(container, immutability.days),
+    VALUE(container, immutability.append),
+    VALUE(container, immutability.extensions),
+    TEXT(container, immutability.holds),
+    VALUE(container, immutability.holds_append),
+    VALUE(container, immutability.is_closed),
+    TEXT(container, immutability.log),
 };
 
 static void container_trip(struct arena *arena, const void *from, void *to)
@@ -232,7 +256,14 @@ static void containers(void **state)
           .task = { { 10 } },
           .hierarchical = true,
           .owner = BYTES("11"),
-          .root = { { { 12 } }, true } },
+          .root = { { { 12 } }, true },
+          .immutability = { .has_versions = false,
+                            .mode = POLICY_UNLOCKED,
+                            .days = 12,
+                            .append = APPEND_TO_ALL,
+                            .extensions = 13,
+                            .holds = BYTES("14"),
+                            .log = BYTES("15") } },
         { .space = { { 101 } },
           .created = 102,
           .etag = { 103 },
@@ -245,7 +276,16 @@ static void containers(void **state)
           .task = { { 110 } },
           .hierarchical = true,
           .owner = BYTES("111"),
-          .root = { { { 112 } }, true } },
+          .root = { { { 112 } }, false },
+          .immutability = { .has_versions = true,
+                            .mode = POLICY_LOCKED,
+                            .days = 112,
+                            .append = APPEND_TO_APPEND_BLOBS,
+                            .extensions = 113,
+                            .holds = BYTES("114"),
+                            .holds_append = true,
+                            .is_closed = true,
+                            .log = BYTES("115") } },
         { .space = { { 1 } }, .created = 2, .etag = { 3 }, .modified = 4, .expires = 9 },
     };
 

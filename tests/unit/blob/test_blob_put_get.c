@@ -143,8 +143,6 @@ static void unbuilt_is_refused(void **state)
         "x-ms-encryption-key: AAAA",
         "x-ms-encryption-key-sha256: AAAA",
         "x-ms-encryption-scope: s",
-        "x-ms-legal-hold: true",
-        "x-ms-immutability-policy-mode: locked",
     };
     struct fixture *f = *state;
 
@@ -158,8 +156,7 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedHeader");
     assert_answer(ask(f, "GET /box/b?deletetype=permanent", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
-    assert_answer(ask(f, "PUT /box/b?comp=legalhold", "x-ms-legal-hold: true", NULL), 501,
-                  "NotImplemented");
+    assert_answer(ask(f, "POST /box/b?comp=query", NULL, "<QueryRequest/>"), 501, "NotImplemented");
 }
 
 /* Rule: a Put Blob names a type, a tier that there is, and fits its version's size.

@@ -108,7 +108,7 @@ static void hostile(void **state)
     assert_malformed(4, PROTOCOL_OLDEST - 1); /* version: of an older front end */
     assert_malformed(4, PROTOCOL_NEWEST + 1); /* of a newer one */
     assert_malformed(5, 5);                   /* service */
-    assert_malformed(6, 0x2b);                /* an unknown flag */
+    assert_malformed(6, 0x4b);                /* an unknown flag */
     assert_malformed(6, 0x0a);                /* no client, but an address */
     assert_malformed(6, 0x03);                /* no authority, but a length */
     assert_malformed(7, 0);                   /* hops */

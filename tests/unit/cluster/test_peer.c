@@ -198,7 +198,7 @@ static struct peer_request request_of(bool is_repeatable)
                                   .path = "/-/x",
                                   .body = BYTES("body"),
                                   .response_max = 16,
-                                  .patience_ms = 800,
+                                  .timeout_ms = 800,
                                   .is_repeatable = is_repeatable };
 }
 

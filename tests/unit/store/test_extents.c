@@ -202,6 +202,57 @@ static void removed_while_taken(void **state)
     assert_int_equal(extents_take(&f->extents, 7, &extent), STORE_CORRUPT);
 }
 
+/* An extent is lent once nothing will be written to it any more. Its file is then open only for reading, and it is still punched.
+ * The active one is sealed for that if it is large, but not again at once. */
+static void lent(void **state)
+{
+    struct fixture *f = *state;
+    struct staged_piece piece = { .piece = { .extent = 5, .offset = EXTENT_UNIT } };
+    uint64_t now_ms = 1u << 30;
+    struct extent *extent;
+    struct run run;
+
+    f->extents.sealed_ms = now_ms;
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_KEPT); /* a stage has its run */
+    extents_give_back(&f->extents, (struct run){ .extent = 5, .offset = EXTENT_BYTES });
+    extents_stage(&f->extents, &piece);
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_KEPT);
+    assert_true(extents_unstage(&f->extents, &piece));
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_TO_PREPARE);
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_KEPT); /* once */
+    extent = take(f, 5);
+    assert_int_equal(fcntl(extent->fd, F_GETFL) & O_ACCMODE, O_RDWR);
+    extents_prepare_lending(&f->extents, 5);
+    extents_give(&f->extents, extent);
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_TO_PREPARE); /* it was in use */
+    extents_prepare_lending(&f->extents, 5);
+    assert_int_equal(extents_lend(&f->extents, 5, now_ms), EXTENT_LENT);
+    take_and_give_all(f); /* closes it */
+    extent = take(f, 5);
+    assert_int_equal(fcntl(extent->fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+    assert_int_equal(extent_file_allocated(extent->fd), EXTENT_UNIT);
+    extents_punch_taken(&f->extents, extent, 0, EXTENT_UNIT);
+    assert_int_equal(extent_file_allocated(extent->fd), 0);
+    extents_give(&f->extents, extent);
+    assert_int_equal(extents_lend(&f->extents, 0xABCDEF, now_ms), EXTENT_KEPT);
+
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, EXTENT_UNIT, &run), STORE_OK);
+    assert_int_equal(extents_lend(&f->extents, run.extent, now_ms), EXTENT_KEPT); /* too small */
+    extents_give_back(&f->extents, (struct run){ run.extent, run.offset + run.length, 0 });
+    assert_int_equal(extents_lend(&f->extents, run.extent, now_ms + EXTENT_OLD_MS),
+                     EXTENT_TO_PREPARE);
+    now_ms += EXTENT_OLD_MS;
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, EXTENT_SEAL_BYTES, &run), STORE_OK);
+    assert_int_equal(run.extent, EXTENTS + 2); /* a new one */
+    extents_give_back(&f->extents, (struct run){ run.extent, run.offset + run.length, 0 });
+    assert_int_equal(extents_lend(&f->extents, run.extent, now_ms + EXTENT_SEAL_MS - 1),
+                     EXTENT_KEPT);
+    assert_int_equal(extents_lend(&f->extents, run.extent, now_ms + EXTENT_SEAL_MS),
+                     EXTENT_TO_PREPARE);
+    extents_prepare_lending(&f->extents, run.extent);
+    assert_int_equal(extents_lend(&f->extents, run.extent, now_ms), EXTENT_LENT);
+}
+
 /* An extent that cannot be read is no damaged one, and its file does not stay open. The disk's error is that of a pipe:
  * it has no places that could be read. */
 static void that_cannot_be_read(void **state)
@@ -211,7 +262,7 @@ static void that_cannot_be_read(void **state)
     unsigned before = descriptors();
 
     assert_int_equal(mkfifoat(folder, "00abcdef", 0600), 0);
-    assert_int_equal(extent_file_open(folder, 0xABCDEF, &fd), STORE_IO);
+    assert_int_equal(extent_file_open(folder, 0xABCDEF, EXTENT_WRITES, &fd), STORE_IO);
     assert_int_equal(fd, -1);
     assert_int_equal(descriptors(), before);
     unlinkat(folder, "00abcdef", 0);
@@ -227,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(staged_stay_open, setup, teardown),
         cmocka_unit_test_setup_teardown(given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(removed_while_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(lent, setup, teardown),
         cmocka_unit_test_setup_teardown(that_cannot_be_read, setup, teardown),
     };
 
