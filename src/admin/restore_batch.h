@@ -1,5 +1,5 @@
-/* Batches of what restore_read.c sends: entries (restore_state.h), and the pieces of a partition, each
- * of which is sent once and has a number. */
+/* Batches of what restore_read.c sends: entries (restore_state.h), and the pieces of a partition,
+ * each of which is sent once and has a number. */
 #ifndef LAGRA_ADMIN_RESTORE_BATCH_H
 #define LAGRA_ADMIN_RESTORE_BATCH_H
 

@@ -120,7 +120,7 @@ static bool read_kept_record(void *context, enum record_family family, const str
     return goes_on;
 }
 
-/* Reads what a partition that belongs to no part has of this part. */
+/* Reads the records of this part in a partition that belongs to no part. */
 static enum store_result read_common(struct restoring *r, struct partition at)
 {
     struct pass pass = { .restoring = r };
@@ -133,7 +133,7 @@ static enum store_result read_common(struct restoring *r, struct partition at)
     return result ? result : pass.result;
 }
 
-/* Returns STORE_OK if the partition belongs to the part; *ret_part: the part to which it belongs. */
+/* Finds the part to which a partition belongs. Returns like part_find(). */
 static enum store_result find_part(struct restoring *r, struct bytes key, struct guid *ret_part)
 {
     *ret_part = r->part;
@@ -152,7 +152,7 @@ static enum store_result read_own_partition(struct restoring *r, struct partitio
     return guid_is_zero(&part) ? read_common(r, at) : STORE_OK;
 }
 
-/* Determines whether an index record or a task of this partition is to be restored. Returns false
+/* Determines whether an index record or a task of this partition must be restored. Returns false
  * after a failure. */
 static bool is_own_row(struct restoring *r, struct bytes key, bool *ret_is_own)
 {

@@ -45,7 +45,7 @@ enum error access_control_facts(struct decision *d, struct permit_facts *facts);
 struct tree_place;
 /* Checks that the lists permit the caller to rename this file or directory.
  *
- * actions  that the caller's roles permit in its container; NULL: those in the request's container
+ * actions  permitted by the caller's roles in its container, or NULL for the request's container
  * returns  OK, E_AuthorizationPermissionMismatch, or an error of decision_fail_store() */
 enum error access_control_check_source(struct decision *d, const struct tree_place *place,
                                        const struct blob *blob, const unsigned *actions);

@@ -17,8 +17,9 @@
  *                                index: the base's tags (tag_index.h)
  *   container space of a hierarchical container: a tree (tree/record.h), which several containers
  *   of the account may share (container_root.h); the partition of a file or directory has the
- *   records of a blob; index: deleted paths (kept_path_index.h); partition "protection", with a slash
- *   and the name of the root directory if that has one, INNER "i": the protection of the container
+ *   records of a blob; index: deleted paths (kept_path_index.h); partition "protection", followed
+ *   by a slash and the name of the root directory if that has one, INNER "i": the protection of the
+ *   container
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -152,9 +153,9 @@ void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
 /* Returns the partition with a second record of the protection of a hierarchical container. It is in
- * the container's space, for the tasks of its files, which know only their root directory. root: its
- * name; zero for the root of the tree. _read() returns no protection if there is no such record;
- * STORE_OK or an error of the store. */
+ * the container's space, for the tasks of its files, which know only their root directory. root:
+ * its name; zero for the root of the tree. _read() returns no protection if there is no such
+ * record; STORE_OK or an error of the store. */
 struct partition container_protection_partition(struct arena *arena, struct guid space,
                                                 const struct guid *root);
 void container_protection_write(struct changes *changes, struct arena *arena,
@@ -257,8 +258,8 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
-    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h): its path in the
-     * tree (container_tree_path()); ptr NULL for other blobs */
+    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h): its path in
+     * the tree (container_tree_path()); ptr NULL for other blobs */
     struct bytes deleted_path;
     struct blob_immutability immutability;
     struct blob_expiry expiry;       /* base only */

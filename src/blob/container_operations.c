@@ -122,8 +122,8 @@ enum error list_containers_decide(struct decision *d, const struct list_containe
 /* Delete Container, Restore Container, and the expiry of soft-deleted containers.
  *
  * If soft delete is on, a deleted container is retained for some days: its record moves to a key
- * with the time of the deletion, so that the name is free, and its blobs are unchanged. A write to a
- * flat container that found it before the deletion may still commit; it counts as earlier.
+ * with the time of the deletion, so that the name is free, and its blobs are unchanged. A write to
+ * a flat container that found it before the deletion may still commit; it counts as earlier.
  * rest: Delete-Container, Restore-Container; semantics 3.4; decisions: 62, 811 */
 
 static const struct lease no_lease;
@@ -144,8 +144,8 @@ static void keep_deleted(struct decision *d, uint32_t days)
     container_write_deleted(d->changes, d->arena, d->now, &container);
 }
 
-/* Deletes or retains the container's record and contents in one commit. All its blobs disappear with
- * it, whatever their leases. Does nothing if the container was deleted a moment ago. */
+/* Deletes or retains the container's record and contents in one commit. All its blobs disappear
+ * with it, whatever their leases. Does nothing if the container was deleted a moment ago. */
 enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
                                    struct delete_container_result *r)
 {

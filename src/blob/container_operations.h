@@ -45,7 +45,8 @@ OPERATION_NO_RESULT(set_container_acl);
 OPERATION_DECLARE(set_container_acl);
 OPERATION_DECLARE_PARSE(set_container_acl);
 
-/* Writes the container of the state; member of struct container_type (properties/metadata_acl.h). */
+/* Writes the container of the state; member of struct container_type
+ * (properties/metadata_acl.h). */
 void container_write_state(struct decision *d);
 
 OPERATION_NO_PARAMETERS(delete_container);

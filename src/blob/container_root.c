@@ -114,8 +114,8 @@ static enum store_result read_directory(struct tree *tree, uint64_t id, struct t
     return STORE_OK;
 }
 
-/* The stamp of the tree is a guard, and the partition of the task is a part: so nothing on the path has
- * moved when the decision is committed. */
+/* The stamp of the tree is a guard, and the partition of the task is a part: so nothing on the path
+ * has moved when the decision is committed. */
 enum store_result container_root_above(struct decision *d, struct guid *ret_name)
 {
     struct tree_node node;

@@ -8,8 +8,8 @@
 /* When a task tries again to delete a file that its container retains. */
 #define RETAINED_TICKS (3600 * TICKS_PER_SECOND)
 
-/* Determines whether a container with this root directory retains the file. The part remains open, as
- * a guard. */
+/* Determines whether a container with this root directory retains the file. The part remains open,
+ * as a guard. */
 static enum store_result is_retained_in(struct decision *d, const struct guid *root,
                                         const struct blob *blob, bool *ret_retained)
 {
@@ -23,8 +23,8 @@ static enum store_result is_retained_in(struct decision *d, const struct guid *r
     return result;
 }
 
-/* Determines whether the container retains the file. If its root directory is the root of the tree, the
- * name that was found is that of another directory, and there is no protection under it. */
+/* Determines whether the container retains the file. If its root directory is the root of the tree,
+ * the name that was found is that of another directory, and there is no protection under it. */
 static enum store_result is_retained(struct decision *d, const struct blob *blob,
                                      bool *ret_retained)
 {

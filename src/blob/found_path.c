@@ -25,7 +25,8 @@ struct found_paths {
     /* directory of the node found last: most results are followed by others of the same one */
     bool has_directory;
     uint64_t directory;
-    /* its path, with a slash unless it is the root; ptr NULL if it is deleted or of another container */
+    /* its path, with a slash unless it is the root; ptr NULL if it is deleted or of another
+     * container */
     struct bytes path;
     struct found *newest;
     bool has_lost; /* a node was deleted after the index was read */
@@ -72,8 +73,8 @@ static enum store_result read_node(struct found_paths *paths, uint64_t id, bool 
     return result;
 }
 
-/* Removes the root directory from the names of a path, from the last one on. Returns false if it is that
- * of another container. */
+/* Removes the root directory from the names of a path, from the last one on. Returns false if it is
+ * that of another container. */
 static bool take_root(const struct found_paths *paths, const struct bytes *names, size_t *count)
 {
     struct tree_name root;

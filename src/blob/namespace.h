@@ -73,8 +73,8 @@ enum error namespace_hide(struct decision *d);
  * failure. */
 enum store_result namespace_find_hidden(struct decision *d, struct tree *tree,
                                         struct tree_place *ret_place);
-/* Returns true for a name in the root directory that no path can contain: the hidden directory, which
- * receives deleted paths (directory.c, kept_paths.h). */
+/* Returns true for a name in the root directory that no path can contain: the hidden directory,
+ * which receives deleted paths (directory.c, kept_paths.h). */
 static inline bool namespace_is_hidden(struct bytes name)
 {
     return name.ptr[0] == '/';

@@ -65,11 +65,12 @@ enum error path_rename_open_container(struct decision *d, const struct path_rena
                                       struct container *ret_container);
 /* Finds the source for path_rename(), which otherwise does so itself; for a subject function, since
  * a missing source is reported before a condition of the destination. Returns OK,
- * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, E_NotImplemented if the container is
- * not in the same tree, or an error of decision_fail_store(). */
+ * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, E_NotImplemented if the container
+ * is not in the same tree, or an error of decision_fail_store(). */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked);
-/* Renames a file or a directory, with everything below it, in one commit, also from another container
- * that shares the tree (container_root.h). The path of the request is the destination: an existing file is replaced by a file, an empty directory by a directory.
+/* Renames a file or a directory, with everything below it, in one commit, also from another
+ * container that shares the tree (container_root.h). The path of the request is the destination: an
+ * existing file is replaced by a file, an empty directory by a directory.
  * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
  * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination. What is
  * replaced is retained if soft delete is on (kept_paths.h).

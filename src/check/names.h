@@ -75,7 +75,8 @@ struct known_container *check_find_container(const struct check *check, const st
 /* Copies a string into memory from malloc(). */
 char *check_copy_text(struct bytes text);
 
-/* Returns true for the record of a container whose tree is shared. This and the following: paths.c */
+/* Returns true for the record of a container whose tree is shared. This and the following:
+ * paths.c */
 bool check_part_of_container(const struct record_place *place, const struct record *record,
                              struct guid *ret_part);
 /* Finds the part of a shared space to which a partition belongs. Returns false if to none. */
@@ -91,8 +92,8 @@ bool check_is_deleted_path(struct check *check, const struct guid *space, struct
 void check_report_blob(struct check *check, const struct guid *space, struct bytes name);
 /* Reports containers that have lost their root directories. */
 void check_roots(struct check *check);
-/* Finds the next root directory of a container in the tree of a space. *at: where to continue; "e" at
- * the beginning. Returns false at the end. */
+/* Finds the next root directory of a container in the tree of a space. *at: where to continue; "e"
+ * at the beginning. Returns false at the end. */
 bool check_next_root(struct check *check, const struct guid *space, struct bytes *at,
                      struct arena *arena, struct guid *ret_part, bool *ret_is_deleted);
 

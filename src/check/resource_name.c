@@ -33,7 +33,7 @@ static bool is_in(struct store *store, const struct space_record *record,
 }
 
 /* Searches the account with space `own` for the container (or queue ..) with the space `wanted`,
- * and writes "account/name". Returns false if there is none. */
+ * and writes "account/name". Returns false if it does not exist. */
 static bool find_in(struct store *store, const char *account, const struct guid *own,
                     enum kind kind, const struct record_place *place, char *name, size_t size)
 {

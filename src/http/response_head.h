@@ -12,7 +12,7 @@
 struct response_head {
     size_t size;     /* size including the empty line */
     int status;      /* 100, or 200 to 599 */
-    uint64_t length; /* Content-Length; 0 if there is none */
+    uint64_t length; /* Content-Length; 0 without one */
     bool closes;     /* Connection: close */
 };
 enum response_found { RESPONSE_PART, RESPONSE_WHOLE, RESPONSE_MALFORMED };

@@ -34,8 +34,8 @@ struct restore_functions {
     /* Refuses to replace an existing container with this record. Returns OK or an error. NULL if
      * every container can be replaced. Pure. */
     enum error (*permit_replacement)(const struct record *record);
-    /* Deletes the contents of the container of such a record, which is deleted in d->changes. NULL if
-     * they are all in its space. Returns STORE_OK, STORE_CONFLICT, or another failure. */
+    /* Deletes the contents of the container of such a record, which is deleted in d->changes. NULL
+     * if they are all in its space. Returns STORE_OK, STORE_CONFLICT, or another failure. */
     enum store_result (*drop)(struct decision *d, const struct record *record);
     /* Returns the value of a content record without its lease and the id of its task, in the arena,
      * or the unchanged value. NULL if no record has either. */

@@ -1,7 +1,7 @@
-/* Spaces that several containers of an account share: a part of such a space belongs to each. A
- * partition belongs to the part of another partition, which its record names, and so on up to one that
- * names the part. Whoever reads an entire space finds the part of each partition here, with one read
- * for a partition whose neighbour is in the same directory. */
+/* Spaces that several containers of an account share. Each container has a part of the space. The
+ * record of a partition names either its part, or another partition of the same part; following
+ * these names leads to the part. Code that reads an entire space finds the part of each partition
+ * here, usually with one read, because neighbours are often in the same directory. */
 #ifndef LAGRA_SERVICE_SPACE_PARTS_H
 #define LAGRA_SERVICE_SPACE_PARTS_H
 
@@ -9,16 +9,16 @@
 
 /* Functions of a service. Pure. */
 struct part_functions {
-    /* Returns true if the container of this LISTED record, also a deleted one that is retained, has
+    /* Returns true if the container of this LISTED record, which may be deleted and retained, has
      * only a part of its space. */
     bool (*of_container)(const struct space_record *record, struct guid *ret_part);
-    const char *record_key; /* of the LISTED record that says to what a partition belongs */
-    /* Reads it: the key of another partition, in the arena, or, if ret_above->ptr is NULL then, a part.
-     * Returns false if it is malformed. */
+    const char *record_key; /* key of the LISTED record that names the part or the partition */
+    /* Reads this record: *ret_above is the key of another partition, in the arena, or, if its ptr
+     * is NULL, *ret_part is the part. Returns false if it is malformed. */
     bool (*above)(struct arena *arena, struct bytes value, struct bytes *ret_above,
                   struct guid *ret_part);
-    /* Returns true if a record of a partition that belongs to no part is needed in a space that has only
-     * this part. *ret_value: its value there, in the arena */
+    /* Returns true if a record of a partition that belongs to no part is needed in a space that has
+     * only this part. *ret_value: its value there, in the arena */
     bool (*keeps)(struct arena *arena, const struct guid *part, struct bytes partition_key,
                   enum record_family family, const struct record *record, struct bytes *ret_value);
 };

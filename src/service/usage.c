@@ -139,7 +139,7 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
 
 /* ---- containers of an account ---- */
 
-/* A container, and what was counted of its space. */
+/* A container and its usage. */
 struct counted {
     struct guid space;
     bool has_part; /* only a part of the space is its own: */

@@ -1,5 +1,6 @@
-/* Counts the usage of containers that share a space (space_parts.h), for usage.c: the space is read once,
- * and each record counts for the container to whose part it belongs. For one thread; may block. */
+/* Counts the usage of containers that share a space (space_parts.h), for usage.c: the space is read
+ * once, and each record counts for the container to whose part it belongs. For one thread; may
+ * block. */
 #ifndef LAGRA_SERVICE_USAGE_PARTS_H
 #define LAGRA_SERVICE_USAGE_PARTS_H
 

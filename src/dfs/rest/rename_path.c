@@ -55,8 +55,8 @@ static enum error authenticate_sas(struct call *call, const struct blob_resource
     return OK;
 }
 
-/* Returns what the roles of the caller permit in the filesystem of the source. That the caller has a
- * SAS is checked with the SAS of the source. */
+/* Returns what the roles of the caller permit in the filesystem of the source. That the caller has
+ * a SAS is checked with the SAS of the source. */
 static unsigned granted_at(const struct call *call, struct bytes filesystem)
 {
     const struct identity *identity = &call->input.identity;
