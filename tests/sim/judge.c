@@ -811,9 +811,15 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
  * container cannot be asked for. */
 static uint64_t newest_survivor(void)
 {
+    uint64_t survivor;
+
     if (commits_are_divided() || commits_here()->has_started || engine_opened_at() == 0)
         return commits_newest();
-    return commits_survivor();
+    survivor = commits_survivor();
+    if (survivor < commits_acknowledged() && !world->was_damaged)
+        world_fail("after a %s commit %" PRIu64 " is the newest, and %" PRIu64 " was acknowledged",
+                   world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
+    return survivor;
 }
 
 /* The newest commit that the crash may have left whose state is the one that was found. */
