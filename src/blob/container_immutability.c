@@ -274,14 +274,14 @@ static enum error change(struct decision *d, const struct protect_container_para
 /* Writes that began before the container was protected depend on it, without its partition in their
  * commit. */
 struct restart {
-    struct decision_news news;
+    struct commit_callback callback;
     struct store *store;
     struct guid space;
 };
 
-static void restart_decisions(struct decision_news *news)
+static void restart_decisions(struct commit_callback *callback)
 {
-    const struct restart *restart = (const struct restart *)(void *)news;
+    const struct restart *restart = (const struct restart *)(void *)callback;
 
     store_restart_decisions(restart->store, restart->space);
 }
@@ -310,10 +310,10 @@ enum error protect_container_decide(struct decision *d,
         container_protection_write(part->changes, d->arena, i);
         decision_keep_above(d);
     }
-    *restart = (struct restart){ .news = { .tell = restart_decisions },
+    *restart = (struct restart){ .callback = { .run = restart_decisions },
                                  .store = d->store,
                                  .space = container.space };
-    decision_tell(d, &restart->news);
+    decision_on_commit(d, &restart->callback);
     r->immutability = *i;
     return OK;
 }

@@ -967,8 +967,8 @@ const DEFECTS = [
         change: [['close->close.deleted || request->open->has_written', 'request->open->has_written']] },
     { name: 'break-not-awaited', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
         change: [['    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,\n' +
-            '                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,', '    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,\n' +
-            '                        .strips = CACHING_ALL,']] },
+            '                        .breaks_caching = CACHING_ALL, .waits_for = CACHING_WRITE,', '    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,\n' +
+            '                        .breaks_caching = CACHING_ALL,']] },
     { name: 'writes-cached-beside-an-open', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
         change: [['    return other->meets & meets ? wants & (uint8_t)~CACHING_WRITE : wants;', '    (void)meets;\n    return other ? wants : 0;']] },
     { name: 'handle-that-is-away-bars', service: 'file', file: 'src/opens/open_state_disconnected.c', args: SMB,
@@ -1110,7 +1110,7 @@ const DEFECTS = [
     { name: 'delete-of-an-earlier-process-pending', service: 'file', file: 'src/opens/open_record.c', args: PERSISTENT,
         change: [['pending && set.open_count > 0;', 'pending;']] },
     { name: 'handle-not-kept-from-the-start-on', service: 'file', file: 'src/opens/open_record.c', args: PERSISTENT,
-        change: [['        o.disconnected_until = open_epoch_end_of(o.epoch, o.kept_ticks);', '        o.disconnected_until += 0;']] },
+        change: [['        o.disconnected_until = open_epoch_end_of(o.epoch, o.timeout_ticks);', '        o.disconnected_until += 0;']] },
     { name: 'locks-of-an-earlier-process-counted', service: 'file', file: 'src/opens/open_state.c', args: PERSISTENT,
         change: [['    return opens->set.stale_count > 0 && opens->set.lock_count > 0 ? open_state_drop_locks(opens)\n                                                                   : OK;', '    return OK;']] },
     { name: 'rename-by-rest-not-told', service: 'file', file: 'src/file/rename.c', args: SMB,
@@ -1118,7 +1118,7 @@ const DEFECTS = [
     { name: 'changes-told-twice', service: 'file', file: 'src/smb_session/change_notify.c', args: SMB,
         change: [['    forget(watch);\n    watch->has_overflowed = false;', '    watch->has_overflowed = false;']] },
     { name: 'watcher-not-woken', service: 'file', file: 'src/smb_session/change_notify.c', args: SMB,
-        change: [['    atomic_store(&connection->changes_come, true);\n    smb_post_news(connection);', '    atomic_store(&connection->changes_come, true);']] },
+        change: [['    atomic_store(&connection->has_posted_changes, true);\n    smb_post_news(connection);', '    atomic_store(&connection->has_posted_changes, true);']] },
     { name: 'watch-that-outlives-its-handle', service: 'file', file: 'src/smb_session/change_notify.c', args: SMB,
         change: [['        request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);', '        (void)notify;']] },
     { name: 'replayed-open-made-twice', service: 'file', file: 'src/smb/create_replayed.c', args: SMB,
