@@ -47,10 +47,10 @@ const DEFECTS = [
     { name: 'quota-of-the-share', file: 'src/file/share_usage.c',
         change: [['    if (!e && total > quota / 2)\n        e = keep_share(sums->d, share);\n', '']], specs: ['file-quota-lowered'] },
     { name: 'protection-read-before-it-changed', file: 'src/blob/container_immutability.c', change: [['    store_restart_decisions(restart->store, restart->space);', '    (void)restart;']],
-        specs: ['hold-container', 'hold-container-delete'] },
+        specs: ['hold-container', 'hold-container-delete', 'hold-append', 'hold-pages'] },
     { name: 'stamp-of-a-tree', file: 'src/service/deciding.c', change: withoutGuards('part->partition.key.len == 0'), specs: ['share-restore', 'path-rename'] },
     { name: 'own-state-of-what-is-changed', file: 'src/store/embedded/commit.c', change: OWN_STATE,
-        specs: ['lost-update', 'queue-update-delete', 'table-lost-update', 'file-rename', 'lease-acquire', 'tags-condition', 'block-lists', 'container-metadata', 'path-append', 'path-delete', 'path-acl'] },
+        specs: ['lost-update', 'queue-update-delete', 'table-lost-update', 'file-rename', 'lease-acquire', 'tags-condition', 'block-lists', 'container-metadata', 'path-append', 'path-delete', 'path-acl', 'protect-lock', 'key-overwrite', 'hold-blob'] },
     { name: 'any-guard', file: 'src/store/embedded/commit.c', change: UNGUARDED,
         specs: ['policy-revoked', 'queue-policy-revoked', 'table-policy-revoked', 'share-policy-revoked', 'container-retention', 'share-retention', 'share-restore', 'file-quota-lowered'] },
 ];

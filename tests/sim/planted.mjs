@@ -1167,7 +1167,7 @@ const DEFECTS = [
         change: [['    if (result == STORE_NOT_FOUND)\n        return E_Unc', '    if (!result || result == STORE_NOT_FOUND)\n        return E_Unc']] },
     /* Policies, holds and keys (protect.h). */
     { name: 'hold-read-outside-the-commit', service: 'protect', file: 'src/blob/container_immutability.c', args: KEEPS,
-        change: [['    decision_tell(d, &restart->news);', '    (void)restart;']] },
+        change: [['    store_restart_decisions(restart->store, restart->space);', '    (void)restart;']] },
     { name: 'retention-a-day-short', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,
         change: [['from + of->days * TICKS_PER_DAY > now', 'from + (of->days - 1) * TICKS_PER_DAY > now']] },
     { name: 'default-policy-a-day-long', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,

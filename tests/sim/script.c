@@ -475,6 +475,19 @@ static void draw_for_cells(struct draws *draws, struct ask *ask)
         ask->think_ns = draw(draws, 20) * SECOND_NS;
 }
 
+/* The first requests make what others need. */
+static void draw_first(unsigned client, unsigned number, struct ask *ask)
+{
+    if (number == 0 && client % 2 == 0)
+        ask->op = OP_CREATE_CONTAINER;
+    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
+        ask->op = OP_SET_SERVICE;
+    if (protect_is_on() && number < 3 && client == 0 && number != 1) {
+        ask->op = number == 0 ? OP_CREATE_CONTAINER : OP_PROTECT;
+        ask->container = 0;
+    }
+}
+
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -486,14 +499,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     ask.blob = layered || draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
     if (is_of_policies() && draw(&draws, 6) == 0 && script_rests_on_policy(ask.container))
         ask.op = OP_SET_ACL;
-    if (number == 0 && client % 2 == 0)
-        ask.op = OP_CREATE_CONTAINER;
-    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
-        ask.op = OP_SET_SERVICE;
-    if (protect_is_on() && number < 3 && client == 0 && number != 1) {
-        ask.op = number == 0 ? OP_CREATE_CONTAINER : OP_PROTECT;
-        ask.container = 0;
-    }
+    draw_first(client, number, &ask);
     if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
         ask.op == OP_SET_CONTAINER_METADATA)
         ask.metadata = draw(&draws, 1000);
