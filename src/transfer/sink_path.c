@@ -81,7 +81,7 @@ bool sink_set_access(struct worker *worker, const struct item *item, struct byte
 
 /* ---- headers of Path Create ---- */
 
-/* Returns the metadata as the value of x-ms-properties; ptr NULL if there is none. */
+/* Returns the metadata as the value of x-ms-properties; ptr NULL if it has none. */
 static struct bytes properties(struct arena *arena, const struct item *item)
 {
     struct text text;
