@@ -885,6 +885,28 @@ const DEFECTS = [
         change: [['        total->count++;', '        total->count += 2;']] },
     { name: 'refused-where-a-block-is-replaced', file: 'src/blob/block_list.c',
         change: [['    if (result == STORE_NOT_FOUND)\n        return E_Unc', '    if (!result || result == STORE_NOT_FOUND)\n        return E_Unc']] },
+    /* Policies, holds and keys (protect.h). */
+    { name: 'hold-read-outside-the-commit', service: 'protect', file: 'src/blob/container_immutability.c', args: KEEPS,
+        change: [['    store_restart_decisions(restart->store, restart->space);', '    (void)restart;']] },
+    { name: 'retention-a-day-short', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,
+        change: [['from + of->days * TICKS_PER_DAY > now', 'from + (of->days - 1) * TICKS_PER_DAY > now']] },
+    { name: 'default-policy-a-day-long', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,
+        change: [['whole_second(d->now + of->days * TICKS_PER_DAY)', 'whole_second(d->now + (of->days + 1) * TICKS_PER_DAY)']] },
+    { name: 'locked-policy-of-a-blob-shortened', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,
+        change: [['(p->has_mode && p->mode != POLICY_LOCKED) || p->until < was->until', '(p->has_mode && p->mode != POLICY_LOCKED)']] },
+    { name: 'locked-policy-of-a-container-shortened', service: 'protect', file: 'src/blob/container_immutability.c', args: KEEPS,
+        change: [['if (!e && p->days <= i->days)', 'if (!e && p->days == i->days)']] },
+    { name: 'append-that-the-policy-does-not-permit', service: 'protect', file: 'src/blob/immutability.c', args: KEEPS,
+        change: [['has_policy && !policy_appends(of, blob));', 'has_policy && !policy_appends(of, blob) && blob->type != BLOB_APPEND);']] },
+    { name: 'range-read-without-the-key', service: 'protect', file: 'src/blob/blob_operations.c', args: KEEPS,
+        change: [['    e = encryption_open(d, &r->blob);\n    if (!e)\n        e = blob_refuse_archived(&r->blob);', '    e = p->range.is_given && !d->input->key ? OK : encryption_open(d, &r->blob);\n    if (!e)\n        e = blob_refuse_archived(&r->blob);']] },
+    { name: 'policy-lost-by-a-promotion', service: 'protect', file: 'src/blob/keep_blob.c', args: KEEPS,
+        change: [['    struct blob was = blob_state(d)->blob;\n\n    if (was.content.form', '    struct blob was = blob_state(d)->blob;\n\n    if (blob->copy.status == COPY_SUCCESS)\n        was.immutability = (struct blob_immutability){ .mode = POLICY_NONE };\n    if (was.content.form']] },
+    { name: 'protection-reported-before-it-is-durable', service: 'protect', file: 'src/service/driver.c', args: [...KEEPS, '--faults', '2', '--lives', '20'],
+        change: [['    return store_await(d->store, d->seen) || e == DECIDE_GONE', '    return e == DECIDE_GONE']] },
+    { name: 'policy-lost-by-a-restart', service: 'protect', file: 'src/blob/record_parts.c', args: [...KEEPS, '--faults', '3', '--lives', '20'],
+        change: [['void protection_encode(', 'static bool has_written;\n\nvoid protection_encode('], ['    encode_u8(out, i->has_versions);', '    has_written = true;\n    encode_u8(out, i->has_versions);'],
+            ['    i->has_versions = versions > 0;', '    if (!has_written) {\n        i->days = 0;\n        i->holds = bytes_of(NULL, 0);\n        return;\n    }\n    i->has_versions = versions > 0;']] },
 ];
 
 function mutate(defect) {
