@@ -3,6 +3,7 @@
 
 #include "admin/cell_usage.h"
 #include "admin/stored_accounts.h"
+#include "admin/stored_scopes.h"
 #include "base/codec.h"
 #include "base/log.h"
 #include "service/deciding.h"
@@ -171,6 +172,13 @@ static bool store_entry(struct cell_accounts *f, struct arena *arena, struct ent
     return deciding_run_in(f->store, NULL, arena, attempt_store, entry) == OK;
 }
 
+static bool follow_record(struct cell_accounts *f, const struct entry *entry)
+{
+    return stored_scope_is_key(entry->key)
+               ? stored_scope_follow(f->scopes, entry->key, entry->value)
+               : stored_account_follow(f->accounts, entry->key, entry->value);
+}
+
 /* Stores all records of a response. Returns false if it is malformed, or the store has failed. */
 static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *arena,
                       uint64_t *digest)
@@ -191,7 +199,7 @@ static bool store_all(struct cell_accounts *f, struct bytes body, struct arena *
         entry.key = decode_bytes(&in);
         entry.value = decode_bytes(&in);
         if (!entry.key.ptr || !entry.value.ptr || (f->store && !store_entry(f, arena, &entry)) ||
-            (service.len == 0 && !stored_account_follow(f->accounts, entry.key, entry.value)))
+            (service.len == 0 && !follow_record(f, &entry)))
             return false;
     }
     if (more != 0 || !decoder_ok(&in))

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "admin/account_kinds.h"
+#include "admin/stored_scopes.h"
 #include "base/codec.h"
 #include "base/encode.h"
 #include "service/driver.h"
@@ -142,11 +143,13 @@ enum account_record_kind stored_account_inspect(const struct partition *at, stru
                                                 struct bytes value)
 {
     const struct partition own = partition_of_all();
+    struct encryption_scope scope;
     struct account_record record;
 
     if (!guid_equal(&at->space, &own.space))
         return NO_ACCOUNT_RECORD;
     if (bytes_is(key, KEY_COUNT) || account_kind_is_key(key) ||
+        stored_scope_decode(key, value, &scope) ||
         (bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record)))
         return ACCOUNT_RECORD;
     return ACCOUNT_RECORD_DAMAGED;

@@ -416,7 +416,7 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
     sas->types = fields->is[SAS_TYPES];
     sas->policy = fields->is[SAS_POLICY];
     sas->is_of_blob = is_of_blob(fields->is[SAS_RESOURCE]);
-    sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
+    sas->encryption_scope = fields->is[SAS_ENCRYPTION_SCOPE];
     for (size_t i = 0; i < SAS_OVERRIDES; i++)
         sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];
     sas->agent_is_ruled = fields->is[SAS_UNAUTHORIZED_OID].len > 0;

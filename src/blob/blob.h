@@ -109,6 +109,12 @@ struct container_immutability {
 
 /* ---- containers: container_record.c ---- */
 
+/* Default encryption scope, set when the container is created. */
+struct container_scope {
+    struct bytes name; /* empty: the account's own */
+    bool is_only;      /* requests cannot name another one */
+};
+
 struct container_root {
     /* of that directory in the root of the tree (container_root.h); zero: the root of the tree */
     struct guid name;
@@ -128,6 +134,7 @@ struct container {
     struct container_root root; /* of a hierarchical one */
     struct bytes owner; /* of a hierarchical one: user who created it; empty: the superuser */
     struct container_immutability immutability;
+    struct container_scope scope;
     instant expires;  /* when a soft-deleted container expires; 0 for others */
     struct guid task; /* that drops it then */
 };
@@ -215,8 +222,9 @@ struct blob_deletion {
 
 /* Encryption of content and metadata: see encryption.h. */
 struct encryption {
-    bool by_customer; /* with a key that the requests provide */
+    bool has_key; /* with a customer's key, or that of an encryption scope */
     uint8_t key_hash[KEY_HASH_SIZE];
+    struct bytes scope; /* name of the scope; empty for a customer's key */
 };
 
 /* When a file of a hierarchical container expires: see expiry.h. */

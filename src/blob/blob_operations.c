@@ -107,7 +107,7 @@ enum error set_blob_metadata_decide(struct decision *d,
                                     struct set_blob_metadata_result *r)
 {
     struct blob blob;
-    enum error e = encryption_check(d, &blob_state(d)->blob.encryption);
+    enum error e = encryption_check_metadata(d, &blob_state(d)->blob);
 
     if (!e)
         e = blob_begin_change(d, &blob);
@@ -298,7 +298,8 @@ enum error set_blob_tier_decide(struct decision *d, const struct set_blob_tier_p
                                 struct set_blob_tier_result *r)
 {
     struct blob blob = blob_state(d)->blob;
-    enum error e = encryption_check(d, &blob.encryption); /* always refused; decision: 1421 */
+    enum error e =
+        encryption_check(d, &blob.encryption); /* always refused; decisions: 1421, 1462 */
 
     if (e)
         return e;

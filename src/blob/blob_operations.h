@@ -43,7 +43,11 @@ struct put_blob_parameters {
 /* Returns true if the request creates a directory of a hierarchical container, because it has no
  * bytes, and the metadata hdi_isfolder. decision: 1226 */
 bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p);
-WRITES_VERSION(put_blob);
+struct put_blob_result {
+    struct result base;
+    instant version;   /* its id; 0: not a version */
+    bool is_directory; /* it created one */
+};
 OPERATION_DECLARE(put_blob);
 OPERATION_DECLARE_PARSE(put_blob);
 OPERATION_DECLARE_GATHERED(put_blob_from_url, put_blob);

@@ -13,8 +13,8 @@
  *   deletion: time, time at which it expires, and in a hierarchical container path (bytes) |
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
  *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
- *   SHA-256 of the customer's key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag
- *   16 bytes, the bytes | retention policy: mode u8, time of its end | last access
+ *   SHA-256 of the key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag 16 bytes,
+ *   the bytes | name of the encryption scope (bytes) | retention policy: mode u8, time of its end | last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -63,11 +63,12 @@ enum {
     EXTRA_PATH = 524288,       /* soft-deleted, in a hierarchical container: the path follows */
     EXTRA_EXPIRES = 1048576,   /* of a base: its expiry follows */
     EXTRA_CONTEXT = 2097152,   /* an encryption context follows */
-    EXTRA_ENCRYPTED = 4194304, /* with a customer's key, whose SHA-256 follows */
+    EXTRA_ENCRYPTED = 4194304, /* with a key, whose SHA-256 follows */
     EXTRA_POLICY = 8388608,    /* a retention policy follows */
     EXTRA_HOLD = 16777216,     /* it has a legal hold */
     EXTRA_ACCESSED = 33554432, /* the time of the last access follows */
-    EXTRA_ALL = 67108863,
+    EXTRA_SCOPE = 67108864,    /* the key is that of an encryption scope, whose name follows */
+    EXTRA_ALL = 134217727,
 };
 
 #define KEY_OF_SNAPSHOT 0x01 /* and of a version */
@@ -230,7 +231,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->deleted_path.ptr ? EXTRA_PATH : 0u) |
            (blob->expiry.at > 0 && blob_ref_is_base(blob->ref) ? EXTRA_EXPIRES : 0u) |
            (blob->encryption_context.ptr ? EXTRA_CONTEXT : 0u) |
-           (blob->encryption.by_customer ? EXTRA_ENCRYPTED : 0u) |
+           (blob->encryption.has_key ? EXTRA_ENCRYPTED : 0u) |
+           (blob->encryption.scope.len > 0 ? EXTRA_SCOPE : 0u) |
            (blob->immutability.mode != POLICY_NONE ? EXTRA_POLICY : 0u) |
            (blob->immutability.has_hold ? EXTRA_HOLD : 0u) |
            (blob->accessed > 0 ? EXTRA_ACCESSED : 0u);
@@ -284,6 +286,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_bytes(out, blob->encryption_context);
     if (extras & EXTRA_ENCRYPTED)
         encode_fixed(out, blob->encryption.key_hash, KEY_HASH_SIZE);
+    if (extras & EXTRA_SCOPE)
+        encode_bytes(out, blob->encryption.scope);
     if (extras & EXTRA_POLICY)
         policy_encode(out, &blob->immutability);
     if (extras & EXTRA_ACCESSED)
@@ -393,10 +397,14 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     if (extras & EXTRA_CONTEXT)
         blob->encryption_context = decode_bytes(in);
     if (extras & EXTRA_ENCRYPTED) {
-        blob->encryption.by_customer = true;
+        blob->encryption.has_key = true;
         decode_fixed(in, blob->encryption.key_hash, KEY_HASH_SIZE);
         blob->metadata_is_encrypted = blob->metadata.len > 0;
     }
+    if (extras & EXTRA_SCOPE)
+        blob->encryption.scope = decode_bytes(in);
+    if (blob->encryption.scope.len > 0 && !blob->encryption.has_key)
+        in->bad = true;
     blob->immutability.has_hold = (extras & EXTRA_HOLD) != 0;
     if (extras & EXTRA_POLICY)
         policy_decode(in, &blob->immutability);
@@ -420,7 +428,7 @@ static bool content_fits(const struct blob *blob)
 
 void blob_encode(struct text *out, const struct blob *blob)
 {
-    assert(blob->metadata_is_encrypted == (blob->encryption.by_customer && blob->metadata.len > 0));
+    assert(blob->metadata_is_encrypted == (blob->encryption.has_key && blob->metadata.len > 0));
     encode_u8(out, RECORD_VERSION);
     encode_u8(out, (uint8_t)blob->type);
     encode_u8(out, flags_of(blob));

@@ -6,6 +6,7 @@
 #include "blob/container_contents.h"
 #include "blob/container_immutability.h"
 #include "properties/soft_delete.h"
+#include "service/encryption_scopes.h"
 #include "service/placement.h"
 #include "service/small_record.h"
 
@@ -14,7 +15,7 @@
 /* Creates a container. Its space or its root directory is new, so it contains nothing of a deleted
  * container of the same name.
  *
- * Returns OK, E_ContainerAlreadyExists.
+ * Returns OK, E_ContainerAlreadyExists, E_EncryptionScopeNotAvailable.
  * rest: Create-Container; unlike there, no wait of 30 seconds after a deletion is needed
  * (semantics 5, ContainerBeingDeleted) */
 enum error create_container_decide(struct decision *d, const struct create_container_parameters *p,
@@ -34,6 +35,9 @@ enum error create_container_decide(struct decision *d, const struct create_conta
     e = placement_of_new(d, &is_elsewhere);
     if (e || is_elsewhere)
         return e;
+    if (p->scope.name.len > 0 &&
+        !encryption_scopes_is_enabled(d->input->scopes, d->input->account, p->scope.name))
+        return E_EncryptionScopeNotAvailable;
 
     container = (struct container){
         .space = p->space,
@@ -42,6 +46,7 @@ enum error create_container_decide(struct decision *d, const struct create_conta
         .root = p->root,
         .owner = p->hierarchical ? access_control_creator(d) : bytes_of(NULL, 0),
         .metadata = p->metadata,
+        .scope = p->scope,
     };
     result = container_create_root(d, &container);
     if (result)

@@ -13,6 +13,7 @@ struct create_container_parameters {
     struct container_root root; /* new */
     enum public_access access;
     bool hierarchical; /* kind of the account */
+    struct container_scope scope;
     struct bytes metadata;
 };
 OPERATION_NO_RESULT(create_container);
@@ -121,6 +122,7 @@ OPERATION_DECLARE(list_containers);
 /* The consumer of the entries of List Blobs, like struct listing_sink. The arguments point into
  * memory of the iterator. */
 struct blob_sink {
+    bool shows_metadata; /* that of a blob with an encryption scope must be decrypted */
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);
     void (*add)(struct blob_sink *sink, struct bytes name, const struct blob *blob);

@@ -11,6 +11,7 @@
  *               u8 is closed, bytes log
  *   versions 11, 12, 15 and 16: like 3, 4, 7 and 8, then the name of the root directory, 16 raw;
  *               u8 1 if the tree is shared (container_root.h)
+ *   versions 17 to 32: like 1 to 16, then the default encryption scope: bytes name, u8 is only
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
@@ -29,7 +30,8 @@
 #define HIERARCHICAL        2
 #define IMMUTABLE           4
 #define ROOTED              8 /* only with HIERARCHICAL */
-#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE + ROOTED)
+#define SCOPED              16
+#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE + ROOTED + SCOPED)
 
 static const struct bytes record_key = BYTES("c");
 
@@ -73,6 +75,10 @@ bool container_decode(struct bytes value, struct container *ret_container)
         protection_decode(&in, &c.immutability);
     if (form & ROOTED)
         root_decode(&in, &c.root);
+    if (form & SCOPED) {
+        c.scope.name = decode_bytes(&in);
+        c.scope.is_only = decode_u8(&in) != 0;
+    }
     if (!decoder_ok(&in) || access > ACCESS_CONTAINER || ((form & ROOTED) && !c.hierarchical))
         return false;
     c.public_access = (enum public_access)access;
@@ -178,6 +184,7 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
                              const struct container *container)
 {
     bool is_immutable = container_has_immutability(&container->immutability);
+    bool has_scope = container->scope.name.len > 0 || container->scope.is_only;
     bool is_rooted = !guid_is_zero(&container->root.name);
     struct text out;
 
@@ -185,7 +192,8 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     text_init(&out, arena, 180 + container->metadata.len + container->policies.len);
     encode_u8(&out, (uint8_t)(RECORD_VERSION + (deleted > 0 ? KEPT : 0) +
                               (container->hierarchical ? HIERARCHICAL : 0) +
-                              (is_immutable ? IMMUTABLE : 0) + (is_rooted ? ROOTED : 0)));
+                              (is_immutable ? IMMUTABLE : 0) + (is_rooted ? ROOTED : 0) +
+                              (has_scope ? SCOPED : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -205,6 +213,10 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
     if (is_rooted) {
         encode_fixed(&out, container->root.name.b, sizeof container->root.name.b);
         encode_u8(&out, container->root.is_shared);
+    }
+    if (has_scope) {
+        encode_bytes(&out, container->scope.name);
+        encode_u8(&out, container->scope.is_only);
     }
     changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
                 NULL, 0);

@@ -6,6 +6,7 @@
 #include "blob/contents.h"
 #include "blob/encryption.h"
 #include "blob/immutability.h"
+#include "service/blob_key.h"
 #include "blob/path_operations.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
@@ -44,6 +45,9 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
 
     if (e)
         return e;
+    /* docs: "you cannot change the default access tier for that blob"; decision: 1462 */
+    if (given->tier != TIER_NONE && blob.encryption.has_key)
+        return E_BlobUsesCustomerSpecifiedEncryption;
     e = access_control_give(d, NULL, &blob);
     if (!e)
         e = immutability_give(d, &given->immutability, &blob);
@@ -153,9 +157,11 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     struct blob blob;
     enum error e;
 
-    if (put_blob_is_of_directory(d, p))
-        return d->input->key ? E_OperationNotSupportedOnDirectory
-                             : path_create_directory(d, &p->create, NULL, &blob);
+    r->is_directory = put_blob_is_of_directory(d, p);
+    if (r->is_directory) /* a default scope does not apply to it */
+        return d->input->key && (d->input->key->scope.len == 0 || d->input->scope.named.ptr)
+                   ? E_OperationNotSupportedOnDirectory
+                   : path_create_directory(d, &p->create, NULL, &blob);
     e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;

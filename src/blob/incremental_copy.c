@@ -5,6 +5,7 @@
 #include "blob/incremental_copy.h"
 
 #include "blob/create_blob.h"
+#include "blob/encryption.h"
 #include "blob/keep_blob.h"
 
 /* Maximum number of snapshots created in the lifetime of a page blob. */
@@ -24,7 +25,9 @@ static enum error check_destination(struct decision *d,
         return E_IncrementalCopyBlobMismatch;
     if (p->source_blob.ref.at < was->incremental.source_snapshot)
         return E_IncrementalCopyOfEarlierSnapshotNotAllowed;
-    return was->content.epoch >= EPOCH_MAX ? E_SnapshotCountExceeded : OK;
+    if (was->content.epoch >= EPOCH_MAX)
+        return E_SnapshotCountExceeded;
+    return encryption_check(d, &was->encryption); /* its snapshots share pieces */
 }
 
 /* Prepares the content that receives the differences: that of the snapshot copied before, or

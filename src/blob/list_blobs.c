@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "blob/access_control.h"
 #include "blob/container_operations.h"
+#include "blob/encryption.h"
 #include "blob/immutability.h"
 #include "blob/list_kept.h"
 #include "blob/list_tree.h"
@@ -285,6 +286,8 @@ static enum store_result add_record(struct page *page, const struct space_record
         page->is_refused = true;
         return STORE_NOT_FOUND;
     }
+    if (page->sink->shows_metadata)
+        encryption_open_listed(page->d, &blob);
     page->sink->add(page->sink, name, &blob);
     page->shown++;
     return STORE_OK;

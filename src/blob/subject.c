@@ -3,6 +3,7 @@
 #include "blob/blob.h"
 
 #include "blob/access_control.h"
+#include "blob/encryption.h"
 #include "blob/immutability.h"
 #include "blob/namespace.h"
 #include "blob/tier.h"
@@ -119,6 +120,8 @@ enum error blob_locate(struct decision *d, struct partition *ret_partition)
         at.key = blob_asked(d)->container;
     if (d->level == LEVEL_BLOB) {
         e = read_container(d, at, &state->container);
+        if (!e)
+            e = encryption_find_scope(d, &state->container);
         if (e)
             return e;
         at.space = state->container.space;

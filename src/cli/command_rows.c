@@ -156,6 +156,7 @@ const struct command_row command_rows[] = {
     { "account set", "NAME [SETTING=VALUE..]", "change an account: its state, keys and limits, and the settings that account show prints", 1, COMMAND_WORDS_MAX, account_settings, administer_account_set },
     { "account rotate-key", "NAME 1|2",   "replace one of the keys and print the new one, once; the other remains valid", 2, 2, NULL, administer_account_rotate_key },
     { "account disable", "NAME",          "reject all requests for the account", 1, 1, NULL, administer_account_disable },
+    { "account scope", "ACTION [NAME]",   "add, disable, enable or list encryption scopes of an account", 1, 2, of_account, administer_account_scope },
     { "container create", "NAME",         "create a container", 1, 1, new_container, administer_create },
     { "container list", "",               "list the containers of an account", 0, 0, listed_containers, administer_list },
     { "container delete", "NAME",         "delete a container and its blobs", 1, 1, of_account, administer_delete },

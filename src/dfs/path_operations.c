@@ -117,7 +117,7 @@ enum error set_path_properties_decide(struct decision *d,
                                       struct set_path_properties_result *r)
 {
     struct blob blob;
-    enum error e = p->has_metadata ? encryption_check(d, &blob_state(d)->blob.encryption) : OK;
+    enum error e = p->has_metadata ? encryption_check_metadata(d, &blob_state(d)->blob) : OK;
 
     (void)r;
     if (!e)
@@ -125,10 +125,11 @@ enum error set_path_properties_decide(struct decision *d,
     if (e)
         return e;
     path_take_properties(&blob.http, &p->http);
-    if (p->has_metadata && path_is_directory(&blob) && !blob.is_directory)
-        blob.metadata = directory_metadata(d->arena, p->metadata);
-    else if (p->has_metadata)
-        blob.metadata = p->metadata;
+    if (p->has_metadata)
+        encryption_set_metadata(d, &blob,
+                                path_is_directory(&blob) && !blob.is_directory
+                                    ? directory_metadata(d->arena, p->metadata)
+                                    : p->metadata);
     blob_change(d, &blob_state(d)->blob, &blob);
     return OK;
 }

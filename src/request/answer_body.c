@@ -7,7 +7,7 @@
 #include "base/crc.h"
 #include "base/encode.h"
 #include "http/structured_body.h"
-#include "service/customer_key.h"
+#include "service/blob_key.h"
 
 /* Bodies up to this size are read before the response headers are sent. */
 #define SMALL_BODY_MAX (64u << 10)
@@ -228,8 +228,8 @@ static void open_reader(struct flow *flow)
     read_view_set_access(d->before, d->access); /* a decision in the pool might block */
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
-    if (d->input->key)
-        content_reader_set_key(flow->reader, d->input->key->key);
+    if (d->content_key)
+        content_reader_set_key(flow->reader, d->content_key->key);
     decision_take_snapshot(d); /* now owned by the reader */
 }
 

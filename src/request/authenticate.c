@@ -57,20 +57,14 @@ static enum error admit_to_account(struct call *call)
 }
 
 /* Applies the consequences of the identity. */
-static enum error admit(struct call *call)
+static void admit(struct call *call)
 {
     struct identity *identity = &call->input.identity;
 
     if (identity->kind == IDENTITY_ANONYMOUS)
         admit_anonymous(call, identity);
-    if (identity->kind != IDENTITY_SAS)
-        return OK;
-    if (!call->list)
+    if (identity->kind == IDENTITY_SAS && !call->list)
         read_sas_version(call);
-    if (identity->sas->encrypts && !call->loose)
-        return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
-                               "Encryption scopes are not built yet.");
-    return OK;
 }
 
 enum error route_authenticate(struct call *call)
@@ -103,5 +97,7 @@ enum error route_authenticate(struct call *call)
         call->problem->detail = arena_string(call->arena, detail);
     if (!e)
         e = admit_to_account(call);
-    return e ? e : admit(call);
+    if (!e)
+        admit(call);
+    return e;
 }

@@ -39,10 +39,12 @@ enum state default_version_find(struct flow *flow)
     return FIND_OPERATION;
 }
 
-/* Short bodies are checked once they are complete, unless the operation gathers data or the client
- * waits for 100 Continue. */
-static enum state body_next(const struct call *call)
+/* Short bodies are checked once they are complete, unless the operation gathers data, the client
+ * waits for 100 Continue, or the body may have to be encrypted. */
+static enum state body_next(struct call *call)
 {
+    if (call_needs_scope(call))
+        return EARLY_CHECK;
     if (call->request->content_length <= call->inline_max && !call->request->expects &&
         !call->operation->functions->gather)
         return WANT_BODY;
@@ -58,7 +60,7 @@ static enum state count_containers(struct flow *flow)
 enum state operation_admit(struct flow *flow)
 {
     struct work *work = &flow->work;
-    const struct call *call = &work->call;
+    struct call *call = &work->call;
 
     if (call->is_limited)
         work->error = limits_check_capacity(call, body_next(call) == WANT_BODY);
@@ -96,8 +98,8 @@ static bool may_still_mismatch(const struct call *call, enum error e)
     return e == E_BlobAlreadyExists && call->checks_source;
 }
 
-/* Refuses a request before its body is read, if that is possible. This is only an optimization:
- * decide repeats all checks. */
+/* Refuses what can be refused before the body is read. This is only an optimization, because decide
+ * repeats all checks. Finds the key of an encryption scope, which is needed for the body. */
 enum state early_check(struct flow *flow)
 {
     enum error e = work_check(&flow->work);
@@ -111,6 +113,8 @@ enum state early_check(struct flow *flow)
         /* Not done earlier, because the container may be in another cell, whose owner then makes
          * the reservation. */
         e = flow->work.call.is_limited ? limits_check_capacity(&flow->work.call, true) : OK;
+        if (!e)
+            e = work_find_key(&flow->work);
         if (!e)
             return WANT_BODY;
     }

@@ -6,7 +6,7 @@
 #include "base/md5.h"
 #include "http/structured_body.h"
 #include "request/request_private.h"
-#include "service/customer_key.h"
+#include "service/blob_key.h"
 #include "service/request_body.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
 #include "base/episode.h"
 #include "base/sleeper.h"
 #include "request/request_private.h"
-#include "service/customer_key.h"
+#include "service/blob_key.h"
 #include "service/other_cells.h"
 
 #include <assert.h>

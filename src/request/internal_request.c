@@ -38,18 +38,39 @@ static const struct http_header *make_headers(struct arena *arena,
     return headers;
 }
 
-/* Gathers the body after the checks, which determine the partition that will refer to it. */
-static enum error gather(struct work *work, struct gather_source *source, struct stage **stage)
+/* A body in memory that must be staged. */
+struct memory_source {
+    struct gather_source source; /* must be first */
+    struct bytes rest;
+};
+
+static enum error read_memory(struct gather_source *source, char *to, size_t max, size_t *ret_count)
+{
+    struct memory_source *memory = (struct memory_source *)(void *)source;
+
+    *ret_count = memory->rest.len < max ? memory->rest.len : max;
+    if (*ret_count > 0)
+        memcpy(to, memory->rest.ptr, *ret_count);
+    memory->rest = bytes_from(memory->rest, *ret_count);
+    return OK;
+}
+
+/* Gathers the body from its source, or to encrypt it. */
+static enum error gather(struct work *work, const struct internal_request *asked,
+                         struct stage **stage)
 {
     struct call *call = &work->call;
     struct decision *d = &work->decision;
-    enum error e;
+    struct memory_source memory = {
+        .source = { .read = read_memory, .length = asked->body.len, .max = asked->body.len },
+        .rest = asked->body
+    };
+    struct gather_source *source = asked->source;
 
-    do
-        e = work_check(work);
-    while (e == DECIDE_AGAIN);
-    if (e)
-        return e;
+    if (!source && call->input.key && call->operation->body == BODY_STAGED)
+        source = &memory.source;
+    if (!source)
+        return OK;
     return gather_body(&(struct gathering){ .endpoint = call->endpoint,
                                             .call = call,
                                             .decision = d,
@@ -89,8 +110,10 @@ static enum error prepare(struct work *work, const struct internal_request *aske
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
-    if (asked->source)
-        e = gather(work, asked->source, stage);
+    if (asked->source || call_needs_scope(call))
+        e = work_check_before_body(work);
+    if (!e)
+        e = gather(work, asked, stage);
     if (e)
         return e;
     prepare_body(call, d);

@@ -84,6 +84,11 @@ const struct result *source_read_result(const struct source_read *inner)
     return inner->decision.result;
 }
 
+const struct blob_key *source_read_key(const struct source_read *inner)
+{
+    return inner->decision.content_key;
+}
+
 const struct problem *source_read_problem(const struct source_read *inner)
 {
     return &inner->problem;

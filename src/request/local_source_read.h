@@ -25,7 +25,7 @@ struct source_read_request {
      * another account, the credentials in query and headers are used. */
     const struct identity *identity;
     struct bytes account;
-    const struct customer_key *key; /* of the source; NULL if none was sent */
+    const struct blob_key *key; /* of the source; NULL if none was sent */
 };
 
 /* Allocated in the caller's arena. */
@@ -45,6 +45,8 @@ struct bytes source_read_account(const struct source_read *inner);
 /* Return the operation and its result. Valid after OK. */
 const struct operation *source_read_operation(const struct source_read *inner);
 const struct result *source_read_result(const struct source_read *inner);
+/* Returns the key of the source's content, valid after OK; NULL if it is not encrypted. */
+const struct blob_key *source_read_key(const struct source_read *inner);
 /* Returns details of the error. */
 const struct problem *source_read_problem(const struct source_read *inner);
 /* Returns the newest sequence of anything that was read. */

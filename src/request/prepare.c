@@ -122,6 +122,7 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     call->arena = arena;
     call->request_id = guid_is_zero(&request->id) ? guid_new() : request->id;
     call->version = bytes_from_string("");
+    call->input.scopes = endpoint->scopes;
     call->input.placement = request->placement;
     call->problem = problem;
     call_set_request(call, request);

@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "service/encryption_scopes.h"
+
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response)
 {
@@ -33,6 +35,48 @@ enum error work_check(struct work *work)
     assert(work->call.operation);
     work->error = OK;
     return deciding_check(&work->decision);
+}
+
+/* ---- encryption scopes ---- */
+
+/* Without scopes, an account has no container with a default scope. */
+bool call_needs_scope(struct call *call)
+{
+    struct scope_use *scope = &call->input.scope;
+
+    if (!scope->is_used || scope->is_found)
+        return false;
+    if (scope->named.len == 0 && !encryption_scopes_has(call->input.scopes, call->input.account))
+        scope->is_found = true;
+    return !scope->is_found;
+}
+
+/* Only pieces are encrypted, so no part of the body may be stored in a record. */
+enum error work_find_key(struct work *work)
+{
+    struct input *input = &work->call.input;
+    struct bytes name = work->decision.scope;
+    enum error e = OK;
+
+    if (!input->scope.is_used || input->scope.is_found)
+        return OK;
+    if (name.len > 0) {
+        e = encryption_scopes_key(input->scopes, input->account, name, work->call.arena,
+                                  &input->key);
+        work->call.inline_max = 0;
+    }
+    input->scope.is_found = !e;
+    return e;
+}
+
+enum error work_check_before_body(struct work *work)
+{
+    enum error e;
+
+    do
+        e = work_check(work);
+    while (e == DECIDE_AGAIN);
+    return e ? e : work_find_key(work);
 }
 
 /* ---- parts of a batch ---- */

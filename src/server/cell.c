@@ -245,13 +245,14 @@ bool cell_follows_root(const struct cell *cell)
     return cell->location && !is_root(cell);
 }
 
-bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
+bool cell_follow(struct cell *cell, struct store *store, const struct credentials *credentials)
 {
     cell_accounts_stop(&cell->followed);
     cell->followed = (struct cell_accounts){ .peers = peers_of(cell),
                                              .cell = cell->owner.record.cell,
                                              .store = store,
-                                             .accounts = accounts };
+                                             .accounts = credentials->accounts,
+                                             .scopes = credentials->scopes };
     if (!cell->followed.peers || is_root(cell) || cell_accounts_start(&cell->followed))
         return true;
     fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");

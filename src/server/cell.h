@@ -9,6 +9,7 @@
 #include "cluster/direct.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
+#include "server/credentials.h"
 #include "server/options.h"
 #include "server/signals.h"
 #include "server/standby.h"
@@ -68,7 +69,7 @@ bool cell_follows_root(const struct cell *cell);
 /* Starts to copy the root's accounts, unless the owned cell is the root, instead of an earlier copy
  * of the same front end. store: NULL while it stands by. Returns false after printing why on
  * stderr. Main thread. */
-bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
+bool cell_follow(struct cell *cell, struct store *store, const struct credentials *credentials);
 /* Updates the cell's used bytes and the move in progress in the owner record. Called periodically.
  * Main thread. */
 void cell_update_record(struct cell *cell, struct store *store);

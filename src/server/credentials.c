@@ -7,6 +7,7 @@
 
 #include "admin/account_kinds.h"
 #include "admin/stored_accounts.h"
+#include "admin/stored_scopes.h"
 #include "auth/account_limits.h"
 #include "base/log.h"
 #include "observe/access_log.h"
@@ -195,6 +196,7 @@ bool credentials_open(const struct options *options, bool loopback,
     struct account_limits limits = limits_of(options);
 
     ret_credentials->accounts = accounts_new();
+    ret_credentials->scopes = encryption_scopes_new();
     accounts_set_limits(ret_credentials->accounts, &limits);
     if (!open_accounts(options, ret_credentials->accounts, &ret_credentials->named))
         return false;
@@ -227,6 +229,10 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
 
     if (!stored_accounts_load(store, credentials->accounts, &count, &problem)) {
         fprintf(stderr, "lagra: %s\n", problem);
+        return false;
+    }
+    if (!stored_scopes_load(store, credentials->scopes)) {
+        fprintf(stderr, "lagra: stored encryption scopes cannot be read\n");
         return false;
     }
     /* beyond loopback, stored accounts replace the development account */
@@ -283,5 +289,6 @@ void credentials_reload(const struct options *options, struct credentials *crede
 void credentials_close(struct credentials *credentials)
 {
     accounts_free(credentials->accounts);
+    encryption_scopes_free(credentials->scopes);
     trust_holder_free(credentials->trust);
 }

@@ -10,6 +10,7 @@ struct store;
 
 struct credentials {
     struct accounts *accounts;
+    struct encryption_scopes *scopes;
     bool named; /* accounts are defined by a file, a systemd credential or the environment */
     struct trust_holder *trust; /* or NULL if bearer tokens are not accepted */
     struct store *store;        /* NULL until it is open */

@@ -114,6 +114,7 @@ static bool start_threads(struct running *run)
             .store = run->store,
             .secondary = run->secondary,
             .accounts = run->credentials.accounts,
+            .scopes = run->credentials.scopes,
             .trust = run->credentials.trust,
             .options = &run->server_options,
             .pool = run->pool,
@@ -370,7 +371,7 @@ static bool serve_cell(struct running *run)
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
     cell_serve(&run->cell);
     supervisor_notify("STATUS=serves a cell");
-    return cell_follow(&run->cell, run->store, run->credentials.accounts);
+    return cell_follow(&run->cell, run->store, &run->credentials);
 }
 
 /* ---- start ---- */

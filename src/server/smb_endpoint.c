@@ -173,7 +173,7 @@ bool smb_endpoint_stand_by(struct smb_endpoint *endpoint, const struct options *
     if (!waiters_start())
         return no_thread();
     return credentials_stand_by(options, options_are_loopback(options), credentials) &&
-           cell_follow(cell, NULL, credentials->accounts) &&
+           cell_follow(cell, NULL, credentials) &&
            smb_endpoint_start(endpoint, options, limits, credentials->accounts, NULL, NULL, NULL);
 }
 

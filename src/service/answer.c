@@ -172,8 +172,11 @@ void answer_copy(struct answer *a, const struct copy_state *copy)
         answer_header(a, "x-ms-copy-status-description", copy->description);
 }
 
-void answer_key_hash(struct answer *a, const uint8_t hash[KEY_HASH_SIZE])
+void answer_key(struct answer *a, struct bytes scope, const uint8_t hash[KEY_HASH_SIZE])
 {
-    answer_header(a, "x-ms-encryption-key-sha256",
-                  base64_encode(a->arena, bytes_of(hash, KEY_HASH_SIZE)));
+    if (scope.len > 0)
+        answer_header(a, "x-ms-encryption-scope", scope);
+    else
+        answer_header(a, "x-ms-encryption-key-sha256",
+                      base64_encode(a->arena, bytes_of(hash, KEY_HASH_SIZE)));
 }

@@ -88,7 +88,7 @@ void answer_copy_id(struct answer *a, const struct guid *id, enum copy_status st
  * rest: Get-Blob-Properties, Get-File-Properties "x-ms-copy-id" */
 void answer_copy(struct answer *a, const struct copy_state *copy);
 
-/* Adds x-ms-encryption-key-sha256. */
-void answer_key_hash(struct answer *a, const uint8_t hash[KEY_HASH_SIZE]);
+/* Adds x-ms-encryption-scope; if the scope is empty, x-ms-encryption-key-sha256. */
+void answer_key(struct answer *a, struct bytes scope, const uint8_t hash[KEY_HASH_SIZE]);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/encode.h"
 #include "service/call.h"
+#include "service/encryption_scopes.h"
 
 /* rest: Version-2019-02-02 */
 #define KEYS_SINCE "2019-02-02"
@@ -59,9 +60,9 @@ static enum error read_bytes(struct call *call, const char *name, uint8_t *to, s
 }
 
 static enum error read_key(struct call *call, const struct key_headers *names, enum key_use use,
-                           const struct customer_key **ret_key)
+                           const struct blob_key **ret_key)
 {
-    struct customer_key *key;
+    struct blob_key *key;
     uint8_t hash[KEY_HASH_SIZE];
     enum error e;
 
@@ -87,6 +88,44 @@ static enum error read_key(struct call *call, const struct key_headers *names, e
     return OK;
 }
 
+static const char scope_name[] = "x-ms-encryption-scope";
+
+static enum error check_scope(struct call *call, struct bytes sent, struct bytes required)
+{
+    bool is_valid = encryption_scope_name_is_valid(sent) || bytes_is(sent, ACCOUNT_SCOPE);
+
+    if (!call_since(call, KEYS_SINCE))
+        return call_fail_header(call, E_UnsupportedHeader, scope_name, sent);
+    if (is_valid && (required.len == 0 || bytes_equal(sent, required)))
+        return OK;
+    (void)call_fail_header(call, E_InvalidHeaderValue, scope_name, sent);
+    return is_valid ? call_fail(call, E_InvalidHeaderValue,
+                                "The shared access signature requires another scope (ses).")
+                    : E_InvalidHeaderValue;
+}
+
+enum error encryption_scope_read(struct call *call, enum key_use use)
+{
+    const struct identity *identity = &call->input.identity;
+    struct bytes named = call_header(call, scope_name);
+    struct bytes required =
+        identity->kind == IDENTITY_SAS ? identity->sas->encryption_scope : bytes_of(NULL, 0);
+    enum error e = named.ptr ? check_scope(call, named, required) : OK;
+
+    if (e)
+        return e;
+    if (!named.ptr && required.len > 0 && use == KEY_WRITES)
+        named = required;
+    if (named.ptr && call->input.key) {
+        (void)call_fail_header(call, E_InvalidHeaderValue, scope_name, named);
+        return call_fail(call, E_InvalidHeaderValue,
+                         "A request has either a key or an encryption scope.");
+    }
+    call->input.scope.is_used = use == KEY_WRITES || named.ptr;
+    call->input.scope.named = named;
+    return OK;
+}
+
 enum error customer_key_read(struct call *call, enum key_use use)
 {
     enum error e = read_key(call, &of_blob, use, &call->input.key);
@@ -94,10 +133,10 @@ enum error customer_key_read(struct call *call, enum key_use use)
     /* Only pieces are encrypted, so no part of the body may be stored in a record. */
     if (!e && call->input.key)
         call->inline_max = 0;
-    return e;
+    return e || use == KEY_READS ? e : encryption_scope_read(call, use);
 }
 
-enum error customer_key_of_source(struct call *call, const struct customer_key **ret_key)
+enum error customer_key_of_source(struct call *call, const struct blob_key **ret_key)
 {
     *ret_key = NULL;
     return read_key(call, &of_source, KEY_WRITES, ret_key);

@@ -27,6 +27,8 @@ static void begin(struct decision *d)
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
+    d->scope = bytes_of("", 0);
+    d->content_key = NULL;
     d->seen = d->seen_before;
     d->changes = changes_new(d->arena);
     d->leaves_more = false;

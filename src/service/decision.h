@@ -27,7 +27,8 @@
 #include "service/problem.h"
 #include "service/waiting.h"
 
-struct customer_key;
+struct blob_key;
+struct encryption_scopes;
 struct operation;
 struct service;
 
@@ -49,6 +50,14 @@ struct resource {
     unsigned level; /* 0 for the service itself; each service defines its own levels */
 };
 
+/* Encryption scope of an operation that writes. Its key is found once the container is known, before
+ * the first byte of the body is stored. decision: 1424 */
+struct scope_use {
+    bool is_used;       /* set by check(): a scope or a default scope applies to what is written */
+    struct bytes named; /* scope that the request names; ptr NULL for the container's default */
+    bool is_found;      /* input.key is that of the scope, if there is one */
+};
+
 /* Input common to all operations and protocols. */
 struct input {
     struct bytes account; /* name */
@@ -56,9 +65,13 @@ struct input {
     struct demands demands; /* in addition to the row's rights; set by check() */
     const struct resource *resource;
     struct conditions conditions;
-    const struct guid *lease_id;    /* NULL if not sent */
-    const struct customer_key *key; /* of the blob (customer_key.h); NULL if not sent */
-    uint32_t timeout_s;             /* timeout requested by the client; 0 if none */
+    const struct guid *lease_id; /* NULL if not sent */
+    /* Of the blob: the customer's key (customer_key.h), or that of the encryption scope that the
+     * operation writes with; NULL if none. */
+    const struct blob_key *key;
+    struct scope_use scope;
+    const struct encryption_scopes *scopes; /* of all accounts; NULL if there are none */
+    uint32_t timeout_s;                     /* timeout requested by the client; 0 if none */
     bool is_source; /* source of a copy, whose content is read after its properties */
     /* for a copy source: a container that does not exist here may be in another cell */
     bool may_be_elsewhere;
@@ -126,8 +139,10 @@ struct decision {
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
+    struct bytes scope; /* encryption scope that applies to what is written; empty if none */
     /* ---- results ---- */
-    struct result *result; /* of the newest attempt */
+    const struct blob_key *content_key; /* of the content that was found; NULL if not encrypted */
+    struct result *result;              /* of the newest attempt */
     /* the result is long, so it is rendered in the pool and not on a worker */
     bool renders_long;
     bool leaves_more;        /* the changes leave work for content_collect() */

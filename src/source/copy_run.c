@@ -9,6 +9,7 @@
 
 #include "base/gate.h"
 #include "observe/access_log.h"
+#include "service/encryption_scopes.h"
 #include "source/copy_commit.h"
 #include "source/page_walk.h"
 
@@ -164,6 +165,16 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
     return e ? e : copy_commit(c, &complete);
 }
 
+/* Finds the key that encrypts the destination. */
+static enum error find_key(const struct copying *c, struct call *call)
+{
+    if (c->found.scope.len == 0)
+        return OK;
+    call->inline_max = 0;
+    return encryption_scopes_key(c->job->endpoint->scopes, c->found.account, c->found.scope,
+                                 c->arena, &call->input.key);
+}
+
 /* Continues where an earlier job stopped. */
 static void go_on_at(struct copying *c, struct copy_source *source)
 {
@@ -196,7 +207,9 @@ static enum error copy(struct copying *c)
     make_call(c, &request, &source, &call);
     if (c->found.by_steps)
         go_on_at(c, &source);
-    e = source_open(&g, &source, &open);
+    e = find_key(c, &call);
+    if (!e)
+        e = source_open(&g, &source, &open);
     if (!e)
         e = check_same(c, &open);
     if (!e)

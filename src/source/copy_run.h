@@ -16,7 +16,9 @@ struct copy_found {
     bool by_steps;
     uint64_t copied, total; /* in steps: progress */
     instant previous;       /* in steps: copies the differences from this snapshot; 0 means all */
-    bool is_there;          /* in steps: all bytes are copied, but the copy is not completed */
+    /* encryption scope of the destination, and the account of both; empty if there is none */
+    struct bytes scope, account;
+    bool is_there; /* in steps: all bytes are copied, but the copy is not completed */
 };
 
 /* The next change of a pending copy, with its data. */

@@ -36,8 +36,8 @@ struct copy_source {
     /* headers for reading the source: authorization and conditions */
     struct http_header headers[SOURCE_HEADERS_MAX];
     size_t header_count;
-    const struct customer_key *key; /* of a source encrypted by the customer, or NULL */
-    bool reads_tags;                /* also read index tags, which requires an additional right */
+    const struct blob_key *key; /* of a source encrypted by the customer, or NULL */
+    bool reads_tags;            /* also read index tags, which requires an additional right */
     bool expects_md5, expects_crc64;
     uint8_t md5[MD5_SIZE];
     char crc64[8];

@@ -25,9 +25,9 @@ struct open_source {
     struct bytes etag;             /* as sent in headers; ptr NULL if none */
     struct read_view *snapshot;    /* local source, until the reader takes it over */
     struct content_reader *reader;
-    const struct customer_key *key; /* of a local source, or NULL */
-    struct fetch *fetch;            /* remote source */
-    uint64_t offset, length;        /* of the requested bytes; HTTP_LENGTH_UNKNOWN if unknown */
+    const struct blob_key *key; /* of a local source, or NULL */
+    struct fetch *fetch;        /* remote source */
+    uint64_t offset, length;    /* of the requested bytes; HTTP_LENGTH_UNKNOWN if unknown */
     uint64_t skip; /* remote source that sends everything: bytes before the requested ones */
 };
 

@@ -2,7 +2,7 @@
 #include "source/open_source.h"
 
 #include "base/url.h"
-#include "service/customer_key.h"
+#include "service/blob_key.h"
 #include "service/deciding.h"
 
 /* ---- errors ---- */
@@ -170,7 +170,7 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
     if (!open->inner)
         return e;
     open->is_own = true;
-    open->key = source->key;
+    open->key = source_read_key(open->inner);
     open->account = source_read_account(open->inner);
     open->by_key = by_key && bytes_equal(open->account, input->account);
     if (!e && !endpoint->service->source)

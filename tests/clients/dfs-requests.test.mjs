@@ -65,7 +65,7 @@ test('a lease of a path by its own requests', async (t) => {
 
 test('unsupported headers and parameters are refused', async (t) => {
     const { name } = await newFilesystem(t);
-    await rawDfsRefused(rawDfs('PUT', `/${name}/f?resource=file`, { 'x-ms-encryption-scope': 'a' }), 400, 'UnsupportedHeader');
+    await rawDfsRefused(rawDfs('PUT', `/${name}/f?resource=file`, { 'x-ms-encryption-scope': 'scope' }), 400, 'UnsupportedHeader');
     await rawDfsRefused(rawDfs('GET', `/${name}/f?snapshot=2020-01-01T00:00:00Z`), 400, 'UnsupportedQueryParameter');
     await rawDfsRefused(rawDfs('GET', `/${name}?${FS}`), 400, 'MissingRequiredQueryParameter');
     await rawDfsRefused(rawDfs('PUT', `/${name}/f?resource=file`, { 'x-ms-properties': '1=MQ==' }), 400, 'InvalidPropertyName');

@@ -94,7 +94,7 @@ void append_block_answer(struct answer *a, const struct append_block_parameters 
 
 enum error append_block_from_url_check(struct call *call, struct append_block_parameters *p)
 {
-    const struct customer_key *source_key;
+    const struct blob_key *source_key;
     enum error e = blob_read_source_key(call, REQUEST_APPEND_FROM, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);

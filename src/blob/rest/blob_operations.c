@@ -82,8 +82,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_ref(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");
-    if (blob->encryption.by_customer)
-        answer_key_hash(a, blob->encryption.key_hash);
+    if (blob->encryption.has_key)
+        answer_key(a, blob->encryption.scope, blob->encryption.key_hash);
     if (call_since(a->call, "2017-11-09"))
         answer_date(a, "x-ms-creation-time", blob->created);
 }
@@ -179,7 +179,7 @@ static enum error read_sequence_number(struct call *call, struct set_blob_proper
 /* rest: Set-Blob-Properties */
 enum error set_blob_properties_check(struct call *call, struct set_blob_properties_parameters *p)
 {
-    enum error e = blob_read_key(call, REQUEST_CHANGE, KEY_WRITES);
+    enum error e = blob_read_key(call, REQUEST_CHANGE, KEY_CHECKS);
 
     if (!e)
         e = blob_parse_page_length(call, &p->has_length, &p->length);
@@ -229,7 +229,7 @@ void set_blob_metadata_answer(struct answer *a, const struct set_blob_metadata_p
 {
     (void)p;
     blob_answer_version(a, r->version);
-    blob_answer_encrypted(a);
+    blob_answer_encrypted(a, true);
 }
 
 /* ---- Lease Blob and Lease Container. rest: Lease-Blob, Lease-Container ---- */

@@ -84,7 +84,7 @@ void put_block_answer(struct answer *a, const struct put_block_parameters *p,
 
 enum error put_block_from_url_check(struct call *call, struct put_block_parameters *p)
 {
-    const struct customer_key *source_key;
+    const struct blob_key *source_key;
     enum error e = blob_read_source_key(call, REQUEST_COPY, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);

@@ -7,6 +7,7 @@
 #include "properties/metadata_acl.h"
 #include "properties/properties_xml.h"
 #include "service/answer.h"
+#include "service/encryption_scopes.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 #include "service/server.h"
@@ -65,28 +66,22 @@ static void public_access_answer(struct answer *a, enum public_access access)
 
 /* ---- Create Container ---- */
 
-/* This server has no encryption scopes; naming the account's own key changes nothing. */
-#define ACCOUNT_SCOPE "$account-encryption-key"
-
-/* Refuses other scopes instead of ignoring them (promise 5). rest: Create-Container,
- * "x-ms-default-encryption-scope" */
-static enum error check_encryption_scope(struct call *call)
+/* Reads the default encryption scope. Without one, other scopes than the account's own may be denied
+ * too. rest: Create-Container "x-ms-default-encryption-scope" */
+static enum error read_scope(struct call *call, struct container_scope *ret_scope)
 {
-    const char *scope_name = "x-ms-default-encryption-scope";
-    const char *deny_name = "x-ms-deny-encryption-scope-override";
-    struct bytes scope = call_header(call, scope_name);
+    static const char scope_name[] = "x-ms-default-encryption-scope";
+    static const char deny_name[] = "x-ms-deny-encryption-scope-override";
+    struct bytes name = call_header(call, scope_name);
     struct bytes deny = call_header(call, deny_name);
 
-    if (scope.ptr && !bytes_is(scope, ACCOUNT_SCOPE)) {
-        call_fail_header(call, E_InvalidHeaderValue, scope_name, scope);
-        return call_fail(call, E_InvalidHeaderValue, "The account has no such encryption scope.");
-    }
-    if (deny.ptr && !bytes_is_nocase(deny, "false")) {
-        call_fail_header(call, E_InvalidHeaderValue, deny_name, deny);
-        return call_fail(call, E_InvalidHeaderValue,
-                         "The account has no encryption scopes to deny.");
-    }
-    return OK;
+    if ((name.ptr || deny.ptr) && !call_since(call, "2019-02-02"))
+        return call_fail_header(call, E_UnsupportedHeader, name.ptr ? scope_name : deny_name,
+                                name.ptr ? name : deny);
+    if (name.ptr && !bytes_is(name, ACCOUNT_SCOPE) && !encryption_scope_name_is_valid(name))
+        return call_fail_header(call, E_InvalidHeaderValue, scope_name, name);
+    ret_scope->name = encryption_scope_of_name(name);
+    return call_read_flag(call, deny_name, &ret_scope->is_only);
 }
 
 void create_container_place(const struct call *call, struct create_container_parameters *p)
@@ -102,7 +97,7 @@ void create_container_place(const struct call *call, struct create_container_par
 
 enum error create_container_check(struct call *call, struct create_container_parameters *p)
 {
-    enum error e = check_encryption_scope(call);
+    enum error e = read_scope(call, &p->scope);
 
     if (e)
         return e;
@@ -144,6 +139,11 @@ static bool has_policy(const struct container *container)
     return container->immutability.mode != POLICY_NONE;
 }
 
+static struct bytes scope_shown(const struct container *container)
+{
+    return container->scope.name.len > 0 ? container->scope.name : bytes_from_string(ACCOUNT_SCOPE);
+}
+
 static void answer_bool(struct answer *a, const char *name, bool is_true)
 {
     answer_string(a, name, is_true ? "true" : "false");
@@ -168,8 +168,8 @@ void get_container_properties_answer(struct answer *a,
         answer_bool(a, "x-ms-has-legal-hold", container->immutability.holds.len > 0);
     }
     if (call_since(call, "2019-02-02")) {
-        answer_string(a, "x-ms-default-encryption-scope", "$account-encryption-key");
-        answer_string(a, "x-ms-deny-encryption-scope-override", "false");
+        answer_header(a, "x-ms-default-encryption-scope", scope_shown(container));
+        answer_bool(a, "x-ms-deny-encryption-scope-override", container->scope.is_only);
     }
     if (call_since(call, "2020-10-02"))
         answer_bool(a, "x-ms-immutable-storage-with-versioning-enabled",
@@ -234,8 +234,8 @@ static void add_properties(struct listing_page *page, instant deleted,
     if (access && call_since(call, "2016-05-31"))
         xml_element_string(out, "PublicAccess", access);
     if (call_since(call, "2019-02-02")) {
-        xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
-        xml_element_string(out, "DenyEncryptionScopeOverride", "false");
+        xml_element(out, "DefaultEncryptionScope", scope_shown(container));
+        add_bool(out, "DenyEncryptionScopeOverride", container->scope.is_only);
     }
     if (call_since(call, "2017-11-09")) {
         add_bool(out, "HasImmutabilityPolicy", has_policy(container));

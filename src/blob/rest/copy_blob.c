@@ -35,8 +35,7 @@ static enum error read_seal(struct call *call, struct copy_blob_parameters *p)
 static enum error check(struct call *call, enum source_rule rule, struct copy_blob_parameters *p)
 {
     struct bytes type = call_header(call, "x-ms-blob-type");
-    enum error e =
-        blob_refuse_unbuilt(call, rule == SOURCE_COPIED ? REQUEST_COPY_BLOB : REQUEST_COPY);
+    enum error e = blob_read_scope(call, rule == SOURCE_COPIED ? REQUEST_COPY_BLOB : REQUEST_COPY);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     p->id = guid_new();
@@ -157,7 +156,7 @@ void copy_blob_answer(struct answer *a, const struct copy_blob_parameters *p,
         return;
     answer_body_sums(a, &p->sums);
     if (call_since(a->call, "2020-12-06")) /* decision: 880 */
-        blob_answer_encrypted(a);
+        blob_answer_encrypted(a, true);
 }
 
 /* ---- Copy Blob From URL ---- */
@@ -242,7 +241,7 @@ static enum error refuse_others(struct call *call)
 enum error incremental_copy_blob_check(struct call *call,
                                        struct incremental_copy_blob_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY_BLOB);
+    enum error e = blob_read_scope(call, REQUEST_COPY_BLOB);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     p->id = guid_new();

@@ -267,7 +267,10 @@ static struct blob_page *page_new(const struct call *call,
     struct blob_page *page = arena_alloc(call->arena, sizeof *page);
 
     page->sink =
-        (struct blob_sink){ .begin = begin_page, .add = add_entry, .add_group = add_prefix };
+        (struct blob_sink){ .shows_metadata = (asked->listing.include & INCLUDE_METADATA) != 0,
+                            .begin = begin_page,
+                            .add = add_entry,
+                            .add_group = add_prefix };
     page->call = call;
     page->asked = asked;
     page->view = (struct blob_view){

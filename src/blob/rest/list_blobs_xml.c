@@ -206,6 +206,17 @@ static void add_policy(struct text *out, const struct blob_immutability *immutab
              "</ImmutabilityPolicyMode>");
 }
 
+static void add_key(struct text *out, const struct blob_view *view,
+                    const struct encryption *encryption)
+{
+    if (encryption->scope.len > 0)
+        xml_element(out, "EncryptionScope", encryption->scope);
+    else
+        xml_element(
+            out, "CustomerProvidedKeySha256",
+            base64_encode(view->call->arena, bytes_of(encryption->key_hash, KEY_HASH_SIZE)));
+}
+
 static void add_properties(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     bool is_base = blob_ref_is_base(blob->ref);
@@ -237,10 +248,8 @@ static void add_properties(struct text *out, const struct blob_view *view, const
     if (view->encrypted)
         add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
                  "</ServerEncrypted>");
-    if (view->encryption && blob->encryption.by_customer)
-        xml_element(
-            out, "CustomerProvidedKeySha256",
-            base64_encode(view->call->arena, bytes_of(blob->encryption.key_hash, KEY_HASH_SIZE)));
+    if (view->encryption && blob->encryption.has_key)
+        add_key(out, view, &blob->encryption);
     if (view->policy && blob->immutability.mode != POLICY_NONE)
         add_policy(out, &blob->immutability);
     if (view->hold && blob->immutability.has_hold)

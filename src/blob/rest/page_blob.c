@@ -156,7 +156,7 @@ static enum error check_source_range(struct call *call, const struct copy_source
 
 enum error put_page_from_url_check(struct call *call, struct put_page_parameters *p)
 {
-    const struct customer_key *source_key;
+    const struct blob_key *source_key;
     enum error e = blob_read_source_key(call, REQUEST_PAGES_FROM, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);

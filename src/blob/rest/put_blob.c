@@ -47,11 +47,12 @@ void put_blob_answer(struct answer *a, const struct put_blob_parameters *p,
                      const struct put_blob_result *r)
 {
     blob_answer_version(a, r->version);
-    blob_answer_written(a, &p->create.sums);
+    answer_body_sums(a, &p->create.sums);
+    blob_answer_encrypted(a, !r->is_directory);
 }
 
 /* The tier of a blob with a customer's key cannot be set. pingcap/tidb, br/pkg/storage/azblob.go, from
- * the service's error; decision: 1421 */
+ * the service's error; decision: 1421. create_blob_begin() refuses that of a blob with a scope. */
 static enum error refuse_tier_of_key(struct call *call)
 {
     static const char name[] = "x-ms-access-tier";
@@ -77,7 +78,7 @@ static enum error read_copies_properties(struct call *call, bool *ret_copies)
 enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters *p)
 {
     struct create_blob *create = &p->create;
-    const struct customer_key *source_key;
+    const struct blob_key *source_key;
     enum error e = blob_read_source_key(call, REQUEST_COPY, &source_key);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);

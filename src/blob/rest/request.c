@@ -16,7 +16,9 @@
 /* Requests with append and with sequence number conditions. */
 #define REQUEST_APPENDS      ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
 #define REQUEST_PAGED        ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
-/* Headers that are supported if the operation has read the request's key, or that of its source. */
+/* Headers that are supported if the operation has read the request's scope or key, or that of its
+ * source. */
+#define REQUEST_SCOPED       (1u << 29)
 #define REQUEST_KEYED        (1u << 30)
 #define REQUEST_SOURCE_KEYED (1u << 31)
 #define REQUEST_ANY                                                                                \
@@ -31,7 +33,8 @@ static const struct unbuilt {
      * rest: Encryption-at-rest; Encryption-Scopes; decision: 1272 */
     { BYTES("x-ms-encryption-key"), REQUEST_ANY | REQUEST_KEYED },
     { BYTES("x-ms-encryption-key-sha256"), REQUEST_ANY | REQUEST_KEYED },
-    { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
+    { BYTES("x-ms-encryption-scope"), REQUEST_ANY | REQUEST_SCOPED },
+    { BYTES("x-ms-encryption-scope"), REQUEST_COPY_BLOB }, /* reads only that of its SAS */
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Copies have operations of their own: other requests have no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_BODIES },
@@ -80,7 +83,8 @@ static bool is_condition(struct bytes name)
  * so it must not get there. */
 static bool is_read(const struct call *call, const struct unbuilt *row)
 {
-    return ((row->kinds & REQUEST_KEYED) && call->input.key) ||
+    return ((row->kinds & REQUEST_SCOPED) && call->input.scope.is_used) ||
+           ((row->kinds & REQUEST_KEYED) && call->input.key) ||
            ((row->kinds & REQUEST_SOURCE_KEYED) && call->has_source_key);
 }
 
@@ -160,8 +164,15 @@ enum error blob_read_key(struct call *call, enum blob_request_kind kind, enum ke
     return e ? e : blob_refuse_unbuilt(call, kind);
 }
 
+enum error blob_read_scope(struct call *call, enum blob_request_kind kind)
+{
+    enum error e = encryption_scope_read(call, KEY_WRITES);
+
+    return e ? e : blob_refuse_unbuilt(call, kind);
+}
+
 enum error blob_read_source_key(struct call *call, enum blob_request_kind kind,
-                                const struct customer_key **ret_key)
+                                const struct blob_key **ret_key)
 {
     enum error e = customer_key_of_source(call, ret_key);
 
@@ -237,7 +248,7 @@ enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier)
 void blob_answer_written(struct answer *a, const struct body_sums *sums)
 {
     answer_body_sums(a, sums);
-    blob_answer_encrypted(a);
+    blob_answer_encrypted(a, true);
 }
 
 void blob_answer_version(struct answer *a, instant id)
@@ -246,10 +257,10 @@ void blob_answer_version(struct answer *a, instant id)
         answer_iso_date(a, "x-ms-version-id", id);
 }
 
-void blob_answer_encrypted(struct answer *a)
+void blob_answer_encrypted(struct answer *a, bool with_key)
 {
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-request-server-encrypted", "true");
-    if (a->call->input.key)
-        answer_key_hash(a, a->call->input.key->hash);
+    if (a->call->input.key && with_key)
+        answer_key(a, a->call->input.key->scope, a->call->input.key->hash);
 }

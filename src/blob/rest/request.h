@@ -36,10 +36,13 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
 /* Reads a customer-provided key, and then refuses the rest like blob_refuse_unbuilt(). */
 enum error blob_read_key(struct call *call, enum blob_request_kind kind, enum key_use use);
+/* Reads the encryption scope of a copy, which cannot have a key, and then refuses the rest like
+ * blob_refuse_unbuilt(). */
+enum error blob_read_scope(struct call *call, enum blob_request_kind kind);
 /* Reads the key of the copy source, NULL if none was sent, and then calls blob_read_key() for a
  * write. */
 enum error blob_read_source_key(struct call *call, enum blob_request_kind kind,
-                                const struct customer_key **ret_key);
+                                const struct blob_key **ret_key);
 
 /* Parses x-ms-blob-content-type and the like; with `standard`, the plain header replaces an absent
  * x-ms-blob- one (Put Blob).
@@ -67,8 +70,8 @@ enum error blob_refuse_page_headers(struct call *call);
 /* Adds x-ms-version-id of the blob written or read. 0: it is not a version. */
 void blob_answer_version(struct answer *a, instant id);
 /* Adds x-ms-request-server-encrypted: true, because the service is responsible for encryption, and
- * the hash of the request's key. */
-void blob_answer_encrypted(struct answer *a);
+ * with_key, the request's scope or the hash of its key. */
+void blob_answer_encrypted(struct answer *a, bool with_key);
 /* Adds the headers of a write of bytes: Content-MD5, x-ms-content-crc64,
  * x-ms-request-server-encrypted. */
 void blob_answer_written(struct answer *a, const struct body_sums *sums);

@@ -36,8 +36,12 @@ static enum error read_facts(const struct operation *operation, const struct res
 
 static enum error write(struct decision *d, const struct result *result, struct text *out)
 {
+    struct blob blob = *blob_of(result);
+
     (void)d;
-    blob_encode(out, blob_of(result));
+    if (!blob.metadata_is_encrypted)
+        blob.encryption = (struct encryption){ .has_key = false }; /* it is sent decrypted */
+    blob_encode(out, &blob);
     return OK;
 }
 
@@ -129,6 +133,8 @@ static enum error find(struct decision *d, const struct guid *id, struct copy_fo
     is_page_blob = pending->target.type == BLOB_PAGE;
     *ret_found = (struct copy_found){
         .pending = &pending->source,
+        .scope = pending->target.encryption.scope,
+        .account = pending->account,
         .by_steps = is_page_blob,
         .previous = pending->previous,
         .copied = copy->copied,

@@ -121,6 +121,8 @@ static void add_path(struct blob_sink *sink, struct bytes name, const struct blo
     tag = bytes_of(etag + 1, strlen(etag) - 2); /* without quotes */
     instant_format_http(blob->modified, modified);
     json_write_begin(writer, '{');
+    if (blob->encryption.scope.len > 0)
+        json_write_member(writer, "EncryptionScope", blob->encryption.scope);
     write_number(writer, "contentLength", blob->content.length);
     if (call_since(page->call, "2020-02-10"))
         write_number(writer, "creationTime", dfs_filetime(blob->created));
@@ -218,8 +220,10 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
                                         BYTES_ARG(begin));
     if (!e && continuation.ptr)
         e = read_continuation(call, continuation, p);
-    page->sink =
-        (struct blob_sink){ .begin = begin_page, .add = add_path, .add_group = add_directory };
+    page->sink = (struct blob_sink){ .shows_metadata = true, /* which tells directories */
+                                     .begin = begin_page,
+                                     .add = add_path,
+                                     .add_group = add_directory };
     page->call = call;
     page->shows_owner = account_is_hierarchical(call->account);
     list->sink = &page->sink;

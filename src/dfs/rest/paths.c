@@ -166,8 +166,8 @@ static void answer_path(struct answer *a, const struct blob *blob)
     dfs_answer_properties(a, blob_shown_metadata(a->arena, blob));
     answer_lease(a, &blob->lease);
     answer_string(a, "x-ms-server-encrypted", "true");
-    if (blob->encryption.by_customer)
-        answer_key_hash(a, blob->encryption.key_hash);
+    if (blob->encryption.has_key)
+        answer_key(a, blob->encryption.scope, blob->encryption.key_hash);
     answer_date(a, "x-ms-creation-time", blob->created);
 }
 

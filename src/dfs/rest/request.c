@@ -180,7 +180,7 @@ void dfs_answer_encrypted(struct answer *a, bool is_encrypted)
 {
     answer_string(a, "x-ms-request-server-encrypted", is_encrypted ? "true" : "false");
     if (a->call->input.key)
-        answer_key_hash(a, a->call->input.key->hash);
+        answer_key(a, a->call->input.key->scope, a->call->input.key->hash);
 }
 
 /* ---- parameters ---- */

@@ -122,6 +122,8 @@ enum error set_path_properties_check(struct call *call, struct set_path_properti
 {
     enum error e = dfs_refuse_unbuilt(call, DFS_UPDATE | DFS_SET_PROPERTIES);
 
+    if (!e && call_header(call, "x-ms-properties").ptr)
+        e = encryption_scope_read(call, KEY_WRITES);
     if (!e)
         e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);
     return e ? e : dfs_read_properties(call, &p->has_metadata, &p->metadata);

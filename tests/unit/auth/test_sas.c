@@ -201,8 +201,8 @@ static void times_are_to_the_tick(void **state)
     assert_int_equal(ask_at(&probe, expiry), E_AuthenticationFailed);
 }
 
-/* Rule: that it names an encryption scope is told, to who refuses it. decision: 71 */
-static void encryption_scopes_are_told(void **state)
+/* Rule: a SAS may name an encryption scope, for what is written. decision: 71 */
+static void encryption_scopes_are_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -212,7 +212,8 @@ static void encryption_scopes_are_told(void **state)
             continue;
         make_probe(&sas_vectors[i], &probe);
         assert_int_equal(ask_at(&probe, in_time()), OK);
-        assert_int_equal(identity.sas->encrypts, strstr(sas_vectors[i].query, "&ses=") != NULL);
+        assert_true(bytes_is(identity.sas->encryption_scope,
+                             strstr(sas_vectors[i].query, "&ses=") ? "scope" : ""));
     }
 }
 
@@ -610,7 +611,7 @@ int main(void)
         cmocka_unit_test(strings_are_the_clients),
         cmocka_unit_test(signed_ones_are_taken),
         cmocka_unit_test(times_are_to_the_tick),
-        cmocka_unit_test(encryption_scopes_are_told),
+        cmocka_unit_test(encryption_scopes_are_read),
         cmocka_unit_test(empty_parameters_are_passed_over),
         cmocka_unit_test(every_field_is_signed),
         cmocka_unit_test(unsigned_fields_are_refused),

@@ -5,6 +5,7 @@
 
 #include "blob/kept_path_index.h"
 #include "blob/tag_index.h"
+#include "service/blob_key.h"
 
 #include "fixture.h"
 
@@ -103,6 +104,11 @@ void fixture_serve(struct fixture *f, const struct service *service)
 void fixture_run_due(struct fixture *f)
 {
     run_due_of(f->store, f->endpoint.service, &f->endpoint);
+}
+
+void fixture_use_scopes(struct fixture *f, struct encryption_scopes *scopes)
+{
+    f->endpoint.scopes = scopes;
 }
 
 void fixture_hold_tasks(struct fixture *f)
@@ -249,6 +255,8 @@ static struct bytes read_sent(struct fixture *f, struct decision *d, const struc
     }
     reader = content_reader_open(f->store, decision_take_snapshot(d), f->arena, &a->content.content,
                                  a->content.offset, length);
+    if (d->content_key)
+        content_reader_set_key(reader, d->content_key->key);
     deciding_end(d);
     while (done < length) {
         size_t count = 0;
@@ -275,6 +283,8 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
     flow = flow_new(f, exchange);
     work = &flow->work;
     e = admit(work);
+    if (!e && call_needs_scope(&work->call))
+        e = work_check_before_body(work);
     if (!e)
         e = take_body(flow, body);
     if (!e)

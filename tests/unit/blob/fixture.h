@@ -56,6 +56,8 @@ void fixture_serve(struct fixture *f, const struct service *service);
 /* From now on sources of copies on other servers are read, and pending copies are carried on. */
 void fixture_read_sources(struct fixture *f, struct fetcher *fetcher,
                           struct background *background);
+/* From now on accounts have these encryption scopes. */
+void fixture_use_scopes(struct fixture *f, struct encryption_scopes *scopes);
 /* From now on deferred tasks run only when they are asked for. */
 void fixture_hold_tasks(struct fixture *f);
 /* Does what is due of the list of deferred tasks, of the service that is served. */

@@ -20,7 +20,9 @@ static const struct field blob_fields[] = {
     LEASE_FIELDS(blob, lease),
     CONTENT_FIELDS(blob, content),
     HTTP_FIELDS(blob, http),
-    VALUE(blob, encryption),
+    SKIPPED(blob, encryption.has_key), /* by the hash */
+    VALUE(blob, encryption.key_hash),
+    TEXT(blob, encryption.scope),
     TEXT(blob, metadata),
     SKIPPED(blob, metadata_is_encrypted), /* by the encryption */
     VALUE(blob, tier),
@@ -80,7 +82,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
               .has_md5 = true,                                                                     \
               .md5_size = md5_bytes,                                                               \
               .md5 = { 7, n % 249 } },                                                             \
-    .encryption = { .by_customer = true, .key_hash = { 5, n % 239 } },                             \
+    .encryption = { .has_key = true, .key_hash = { 5, n % 239 }, .scope = BYTES("scope " #n) },    \
     .metadata = BYTES("metadata with the overhead of its encryption " #n),                         \
     .metadata_is_encrypted = true, .tier_changed = n + 7, .rehydrated_at = n + 8,                  \
     .is_rehydrated_fast = flag, .sequence_number = n + 9, .committed_blocks = n + 10,              \
@@ -228,6 +230,8 @@ static const struct field container_fields[] = {
     VALUE(container, immutability.holds_append),
     VALUE(container, immutability.is_closed),
     TEXT(container, immutability.log),
+    TEXT(container, scope.name),
+    VALUE(container, scope.is_only),
 };
 
 static void container_trip(struct arena *arena, const void *from, void *to)
@@ -263,7 +267,8 @@ static void containers(void **state)
                             .append = APPEND_TO_ALL,
                             .extensions = 13,
                             .holds = BYTES("14"),
-                            .log = BYTES("15") } },
+                            .log = BYTES("15") },
+          .scope = { .name = BYTES("16"), .is_only = false } },
         { .space = { { 101 } },
           .created = 102,
           .etag = { 103 },
@@ -285,7 +290,8 @@ static void containers(void **state)
                             .holds = BYTES("114"),
                             .holds_append = true,
                             .is_closed = true,
-                            .log = BYTES("115") } },
+                            .log = BYTES("115") },
+          .scope = { .name = BYTES("116"), .is_only = true } },
         { .space = { { 1 } }, .created = 2, .etag = { 3 }, .modified = 4, .expires = 9 },
     };
 

@@ -142,7 +142,6 @@ static void unbuilt_is_refused(void **state)
     static const char *const headers[] = {
         "x-ms-encryption-key: AAAA",
         "x-ms-encryption-key-sha256: AAAA",
-        "x-ms-encryption-scope: s",
     };
     struct fixture *f = *state;
 

@@ -251,9 +251,9 @@ static void unknown_access_and_scopes_are_refused(void **state)
     struct fixture *f = *state;
 
     assert_answer(ask(f, NEW, "x-ms-blob-public-access: all", NULL), 400, "InvalidHeaderValue");
-    assert_answer(ask(f, NEW, "x-ms-default-encryption-scope: mine", NULL), 400,
-                  "InvalidHeaderValue");
-    assert_answer(ask(f, NEW, "x-ms-deny-encryption-scope-override: true", NULL), 400,
+    assert_answer(ask(f, NEW, "x-ms-default-encryption-scope: mine", NULL), 409,
+                  "EncryptionScopeNotAvailable");
+    assert_answer(ask(f, NEW, "x-ms-deny-encryption-scope-override: perhaps", NULL), 400,
                   "InvalidHeaderValue");
     assert_ok(ask(f, NEW,
                   "x-ms-default-encryption-scope: $account-encryption-key\n"
