@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Returns zeroed memory. Ends the process if there is none. Thread-safe. */
+/* Returns zeroed memory. Ends the process if no memory is available. Thread-safe. */
 void *secret_memory_new(size_t size);
 /* Wipes and frees it. memory: may be NULL; size: as it was requested */
 void secret_memory_free(void *memory, size_t size);

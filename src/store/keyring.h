@@ -9,7 +9,7 @@
  *              ID: of the master key, 64 hex digits; WRAPPED: base64 of the wrapped form (below);
  *              then a line "sum " with the CRC-32C of all lines before it, 8 hex digits
  *   wrapped    1     version (1)
- *   form       4 be  number of the store key that wraps it; 0: a master key does
+ *   form       4 be  number of the store key that wraps it, or 0 for a master key
  *              16    salt, of a data cipher (base/data_cipher.h) with the key for this use
  *              32    the key, encrypted with number 0
  *              16    tag, which also authenticates the associated data
@@ -34,7 +34,7 @@ enum keyring_use {
 };
 /* Opens the keys of a data directory.
  *
- * masters       the operator's keys, or NULL if there are none; used only during the call
+ * masters       the operator's keys, or NULL; used only during the call
  * ret_keyring   NULL if the directory is not encrypted and there are no master keys
  * *ret_problem  sentence for the operator; valid until the next problem of this thread
  *

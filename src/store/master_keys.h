@@ -20,7 +20,7 @@
 
 struct master_keys;
 
-/* Reads the file. Refuses files that everybody may read or that others may write, and files of other
+/* Reads the file. Refuses files that all users may read or that others may write, and files of other
  * users than root and this process's.
  *
  * ret_problem  sentence for the operator, without any part of a key; valid until the next problem of
@@ -37,7 +37,7 @@ size_t master_keys_count(const struct master_keys *keys);
 /* Returns a key; index 0 is the current one. */
 const uint8_t *master_key(const struct master_keys *keys, size_t index);
 const uint8_t *master_key_id(const struct master_keys *keys, size_t index);
-/* Returns the index of the key with this id, or the number of keys if there is none. */
+/* Returns the index of the key with this id, or the number of keys if no key has it. */
 size_t master_keys_find(const struct master_keys *keys, const uint8_t id[KEY_HASH_SIZE]);
 /* Writes the digits of an id that are shown, ended by NUL. */
 void master_key_id_show(const uint8_t id[KEY_HASH_SIZE], char ret_digits[MASTER_KEY_ID_SHOWN]);
