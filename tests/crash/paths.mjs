@@ -19,8 +19,6 @@ const DEPTH_MAX = 4;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
 const SIZES = [0, 1, 700, 4096, 9000, 300000];
 const GATES = ['staged', 'decided', 'applied', 'synced'];
-/* Changes of names, or of many nodes. */
-const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
 /* Of files that expire during the test. */
 const EXPIRY_MS = 20;
 
@@ -31,6 +29,8 @@ export class PathCampaign {
     changes = 0;
     kills = new Map(); /* "change at gate" -> number of times the server was killed there */
     static serverOptions = serverOptions;
+    /* Changes of names, or of many nodes. */
+    static inside = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
     #server;
     #random;
     #gate = null; /* { from, inside } of the request during which the server is killed */
@@ -159,7 +159,7 @@ export class PathCampaign {
     #arm(change) {
         const from = this.changes++;
 
-        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !INSIDE.has(change.kind)))
+        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !this.constructor.inside.has(change.kind)))
             return;
         change.gate = this.#oneOf(GATES);
         this.#gate = null;
@@ -236,4 +236,9 @@ export class PathCampaign {
         await client.retain();
         client.close();
     }
+}
+
+/** Of renames and recursive changes of access control lists alone. */
+export class RenameCampaign extends PathCampaign {
+    static inside = new Set(['rename', 'readersBelow']);
 }
