@@ -1,4 +1,4 @@
-/* The keys of a data directory that is encrypted at rest. decision: 1425
+/* Manages the keys of a data directory that is encrypted at rest. decision: 1425
  *
  * The file `keys` of the data directory contains random store keys, each wrapped with one of the
  * operator's master keys (master_keys.h). The newest store key encrypts new data. To rotate the
@@ -49,7 +49,7 @@ enum store_result keyring_open(int folder, const struct master_keys *masters, en
  * STORE_OK, STORE_IO. Startup thread. */
 enum store_result keyring_create(int folder, const struct master_keys *masters,
                                  struct keyring **ret_keyring, const char **ret_problem);
-/* Like keyring_open(), from the contents of a file, and without rotation. */
+/* Reads the contents of a file `keys`, without rotation. Returns like keyring_open(). */
 enum store_result keyring_read(struct bytes file, const struct master_keys *masters,
                                struct keyring **ret_keyring, const char **ret_problem);
 /* Returns the contents of a file `keys` with these keys, wrapped with the current master key. */

@@ -1,4 +1,4 @@
-/* The operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap the keys
+/* Reads the operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap the keys
  * of data directories (keyring.h).
  *
  *   file       lines of text, each empty, a comment that starts with #, or a master key: 32 random
@@ -28,7 +28,7 @@ struct master_keys;
  *
  * Returns NULL with a problem. */
 struct master_keys *master_keys_read(const char *path, const char **ret_problem);
-/* Like master_keys_read(), from the contents of a file. */
+/* Reads the contents of a file. Returns like master_keys_read(). */
 struct master_keys *master_keys_parse(struct bytes text, const char **ret_problem);
 /* Wipes and frees them. keys: may be NULL */
 void master_keys_free(struct master_keys *keys);
