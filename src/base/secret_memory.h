@@ -1,5 +1,5 @@
-/* Allocates memory for keys that live as long as the process: left out of core dumps, and not swapped as far
- * as the limit of locked memory allows. Whole pages each. */
+/* Allocates memory for keys that live as long as the process: left out of core dumps, and not
+ * swapped as far as the limit of locked memory allows. Whole pages each. */
 #ifndef LAGRA_BASE_SECRET_MEMORY_H
 #define LAGRA_BASE_SECRET_MEMORY_H
 

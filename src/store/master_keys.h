@@ -1,5 +1,5 @@
-/* Reads the operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap the keys
- * of data directories (keyring.h).
+/* Reads the operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap
+ * the keys of data directories (keyring.h).
  *
  *   file       lines of text, each empty, a comment that starts with #, or a master key: 32 random
  *              bytes in base64. The first key is the current one; the others are older ones, with
@@ -20,11 +20,11 @@
 
 struct master_keys;
 
-/* Reads the file. Refuses files that all users may read or that others may write, and files of other
- * users than root and this process's.
+/* Reads the file. Refuses files that all users may read or that others may write, and files
+ * of other users than root and this process's.
  *
- * ret_problem  sentence for the operator, without any part of a key; valid until the next problem of
- *              this thread
+ * ret_problem  sentence for the operator, without any part of a key; valid until the next problem
+ *              of this thread
  *
  * Returns NULL with a problem. */
 struct master_keys *master_keys_read(const char *path, const char **ret_problem);
