@@ -37,13 +37,9 @@ bool data_cipher_open_bound(struct data_cipher *cipher, uint64_t number, struct 
 
 /* Fills a salt with random bytes. Thread-safe. */
 void data_salt_new(uint8_t ret_salt[DATA_SALT_SIZE]);
-<<<<<<< HEAD
 /* Fills a key with random bytes. Thread-safe. */
 void data_key_new(uint8_t ret_key[DATA_KEY_SIZE]);
-/* Returns the SHA-256 of a key, by which it is recognized. */
-=======
 /* Returns the SHA-256 of a key, which identifies it. */
->>>>>>> main
 void key_hash(const uint8_t key[DATA_KEY_SIZE], uint8_t ret_hash[KEY_HASH_SIZE]);
 
 #endif
