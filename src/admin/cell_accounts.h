@@ -1,6 +1,6 @@
-/* Copies accounts, encryption scopes and service properties between the cells of a cluster. The root cell stores them,
- * and every other cell has a copy in its own store, so that keys and retention policies remain in
- * effect there while the root is unavailable. Every half second, the owner of another cell sends
+/* Copies accounts, encryption scopes and service properties between the cells of a cluster. The root
+ * cell stores them, and every other cell has a copy in its own store, so that keys and retention policies
+ * remain in effect there while the root is unavailable. Every half second, the owner of another cell sends
  * the root a POST of /-/account-records (cluster/peer.h):
  *
  *   request   u8 1 (version); u64 digest of the cell's records, or 0
@@ -8,7 +8,8 @@
  *             bytes: the service ("" for accounts), the account ("" for the record of all
  *             accounts), key, value; then u8 0
  *
- * Records are stored unchanged (stored_accounts.h, stored_scopes.h, service_properties.h) and never deleted.
+ * Records are stored unchanged (stored_accounts.h, stored_scopes.h, service_properties.h) and never
+ * deleted.
  * decision: 996 */
 #ifndef LAGRA_ADMIN_CELL_ACCOUNTS_H
 #define LAGRA_ADMIN_CELL_ACCOUNTS_H

@@ -1,5 +1,5 @@
-/* Encryption scopes in the store, next to the accounts (stored_accounts.h), so that the other cells of
- * a cluster have copies of them (cell_accounts.h). They may belong to any account, stored or not.
+/* Encryption scopes in the store, next to the accounts (stored_accounts.h), so that the other cells
+ * of a cluster have copies of them (cell_accounts.h). They may belong to any account, stored or not.
  *
  *   INNER "e<account>/<name>"   u8 1 (version); flags (1: disabled); created, changed, ticks; the
  *                               wrapped key, SCOPE_WRAPPED_SIZE bytes
@@ -17,9 +17,9 @@ enum scope_change { SCOPE_ADD, SCOPE_ENABLE, SCOPE_DISABLE };
  *
  * ret_scope  the changed scope, in the arena
  *
- * Returns OK; E_InvalidInput: not a valid name; E_ResourceAlreadyExists: SCOPE_ADD of an existing
- * one; E_ResourceNotFound: another change of one that does not exist; E_OutOfRangeInput: there are
- * SCOPES_MAX; E_NotImplemented: SCOPE_ADD without a keyring; errors of the store */
+ * Returns OK; E_InvalidInput: not a valid name; E_ResourceAlreadyExists: only SCOPE_ADD;
+ * E_ResourceNotFound: other changes; E_OutOfRangeInput: there are SCOPES_MAX scopes;
+ * E_NotImplemented: SCOPE_ADD without a keyring; errors of the store */
 enum error stored_scope_change(struct store *store, struct encryption_scopes *scopes,
                                struct arena *arena, struct bytes account, struct bytes name,
                                enum scope_change change, struct encryption_scope *ret_scope);

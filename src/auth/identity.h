@@ -47,7 +47,7 @@ struct sas {
     struct bytes types;                    /* srt of an account SAS */
     struct bytes policy;                   /* si; ptr NULL if none */
     instant start, expiry;                 /* 0 if not set */
-    struct bytes encryption_scope;         /* of what is written (ses); empty if none */
+    struct bytes encryption_scope;         /* of writes (ses); empty if none */
     struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL if not set */
     struct sas_entities entities;
     bool is_of_blob;     /* sr=b, bs or bv: for one blob */

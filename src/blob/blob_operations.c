@@ -107,7 +107,8 @@ enum error set_blob_metadata_decide(struct decision *d,
                                     struct set_blob_metadata_result *r)
 {
     struct blob blob;
-    enum error e = encryption_check_metadata(d, &blob_state(d)->blob);
+    const struct blob *was = &blob_state(d)->blob;
+    enum error e = encryption_check_metadata(d, was, was->is_directory);
 
     if (!e)
         e = blob_begin_change(d, &blob);

@@ -45,7 +45,7 @@ struct put_blob_parameters {
 bool put_blob_is_of_directory(struct decision *d, const struct put_blob_parameters *p);
 struct put_blob_result {
     struct result base;
-    instant version;   /* its id; 0: not a version */
+    instant version;   /* its id, or 0 */
     bool is_directory; /* it created one */
 };
 OPERATION_DECLARE(put_blob);

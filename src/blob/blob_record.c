@@ -14,7 +14,8 @@
  *   newest version, and of an uncommitted base last length | access control list (bytes) |
  *   expiry of a base: time, id of the task 16 bytes | encryption context (bytes) |
  *   SHA-256 of the key 32 bytes; the metadata is then encrypted: salt 16 bytes, GCM tag 16 bytes,
- *   the bytes | name of the encryption scope (bytes) | retention policy: mode u8, time of its end | last access
+ *   the bytes | name of the encryption scope (bytes) | retention policy: mode u8, time of its end |
+ *   last access
  * Fields that most blobs do not have get another bit of the extras. Any other change of the format
  * gets a new version number ("On disk" in store/README.md). */
 #include "blob/blob.h"

@@ -93,11 +93,10 @@ enum error encryption_check(const struct decision *d, const struct encryption *e
                : E_BlobCustomerSpecifiedEncryptionMismatch;
 }
 
-enum error encryption_check_metadata(const struct decision *d, const struct blob *blob)
+enum error encryption_check_metadata(const struct decision *d, const struct blob *blob,
+                                     bool is_directory)
 {
     const struct blob_key *key = d->input->key;
-    bool is_directory = blob->is_directory ||
-                        (blob->content.length == 0 && blob_metadata_is_directory(blob->metadata));
 
     if (is_directory && !blob->encryption.has_key && key && key->scope.len > 0)
         return OK;

@@ -1,11 +1,11 @@
 /* Checks and uses the keys of blobs that are encrypted with a customer's key or with that of an
  * encryption scope. Internal to blob/ and dfs/. All content of such a blob is in encrypted pieces
- * (store/piece.h), and its metadata is encrypted too; the record has the SHA-256 of the key, and the
- * name of the scope. Snapshots and versions keep the key that their blob had. An operation that
- * extends the content or writes metadata needs the key, or names the scope; so does one that reads
- * a blob with a customer's key. The key of a scope is found for reads. An overwriting operation
- * needs neither. Directories are not encrypted. docs: Provide an encryption key on a request to Blob
- * storage; Encryption scopes for Blob storage; decisions: 1420, 1421, 1424, 1461 */
+ * (store/piece.h), and its metadata is encrypted too; the record has the SHA-256 of the key, and
+ * the name of the scope. Snapshots and versions keep the key that their blob had. An operation that
+ * extends the content or writes metadata needs the key, or names the scope. Reads need a customer's
+ * key; they find that of a scope. An overwriting operation needs neither. Directories are not
+ * encrypted. docs: Provide an encryption key on a request to Blob storage; Encryption scopes for
+ * Blob storage; decisions: 1420, 1421, 1424, 1461 */
 #ifndef LAGRA_BLOB_ENCRYPTION_H
 #define LAGRA_BLOB_ENCRYPTION_H
 
@@ -15,7 +15,7 @@
  * input.key has been found for it, checks that it still applies.
  *
  * Returns OK; E_RequestForbiddenByContainerEncryptionPolicy; E_EncryptionScopeNotAvailable;
- * E_ServerBusy if input.key is that of another scope, because the container was created anew */
+ * E_ServerBusy if input.key is that of another scope, because the container was created again */
 enum error encryption_find_scope(struct decision *d, const struct container *container);
 
 /* Returns the encryption of what the request writes. */
@@ -25,10 +25,11 @@ struct encryption encryption_of_request(const struct decision *d);
  * Returns OK, E_BlobUsesCustomerSpecifiedEncryption, E_BlobDoesNotUseCustomerSpecifiedEncryption,
  * E_BlobCustomerSpecifiedEncryptionMismatch. */
 enum error encryption_check(const struct decision *d, const struct encryption *encryption);
-/* Like encryption_check(), before the metadata is replaced. A directory takes any scope. */
-enum error encryption_check_metadata(const struct decision *d, const struct blob *blob);
-/* Finds the key for reading the blob (d->content_key), and decrypts its metadata. Returns the errors
- * of encryption_check(), E_EncryptionScopeNotAvailable. */
+/* Like encryption_check(), before the metadata is replaced. A directory accepts any scope. */
+enum error encryption_check_metadata(const struct decision *d, const struct blob *blob,
+                                     bool is_directory);
+/* Finds the key for reading the blob (d->content_key), and decrypts its metadata. Returns the
+ * errors of encryption_check(), E_EncryptionScopeNotAvailable. */
 enum error encryption_open(struct decision *d, struct blob *blob);
 /* Decrypts the metadata of a listed blob, if its key is that of a scope that is available. */
 void encryption_open_listed(struct decision *d, struct blob *blob);

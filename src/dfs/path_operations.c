@@ -117,7 +117,8 @@ enum error set_path_properties_decide(struct decision *d,
                                       struct set_path_properties_result *r)
 {
     struct blob blob;
-    enum error e = p->has_metadata ? encryption_check_metadata(d, &blob_state(d)->blob) : OK;
+    const struct blob *was = &blob_state(d)->blob;
+    enum error e = p->has_metadata ? encryption_check_metadata(d, was, path_is_directory(was)) : OK;
 
     (void)r;
     if (!e)

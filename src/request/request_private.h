@@ -82,8 +82,8 @@ enum error work_begin_part(struct work *part, struct arena *arena);
 void work_answer_part(struct work *part);
 /* Resets the error and calls deciding_check(). */
 enum error work_check(struct work *work);
-/* Returns true if work_check() and work_find_key() must precede the body, because what the operation
- * writes may have an encryption scope. decision: 1424 */
+/* Returns true if work_check() and work_find_key() must precede the body, because it may have to be
+ * encrypted with the key of a scope. decision: 1424 */
 bool call_needs_scope(struct call *call);
 /* Finds the key of the encryption scope that work_check() has determined for what the operation
  * writes, if there is one, and lets the body be encrypted with it. Returns OK,

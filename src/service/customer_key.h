@@ -1,7 +1,7 @@
-/* Reads customer-provided keys and encryption scopes: a request can have the AES-256 key of its blob,
- * or name a scope. A customer's key is in the request's memory only; what is stored is its SHA-256.
- * decisions: 1420, 1424; rest: Encryption-at-rest; docs: Provide an encryption key on a request to
- * Blob storage */
+/* Reads customer-provided keys and encryption scopes: a request can contain the AES-256 key of its
+ * blob, or name a scope. A customer's key exists only in the request's memory; only its SHA-256 is
+ * stored. decisions: 1420, 1424; rest: Encryption-at-rest; docs: Provide an encryption key on a
+ * request to Blob storage */
 #ifndef LAGRA_SERVICE_CUSTOMER_KEY_H
 #define LAGRA_SERVICE_CUSTOMER_KEY_H
 
@@ -13,7 +13,7 @@ struct call;
 /* How an operation uses the key or the encryption scope of its request. */
 enum key_use {
     KEY_READS,  /* x-ms-encryption-algorithm need not be sent */
-    KEY_CHECKS, /* needs neither key nor scope, but those that are sent must be right */
+    KEY_CHECKS, /* needs neither key nor scope, but checks them */
     KEY_WRITES, /* without them, the default scope of the container applies */
 };
 
@@ -28,7 +28,7 @@ enum error customer_key_read(struct call *call, enum key_use use);
  * the SAS (ses).
  *
  * Returns OK; E_UnsupportedHeader: the version does not have scopes; E_InvalidHeaderValue: not the
- * name of a scope, not the one that the SAS requires, or sent together with a customer's key */
+ * name of a scope, another scope than that of the SAS, or sent together with a customer's key */
 enum error encryption_scope_read(struct call *call, enum key_use use);
 /* Reads x-ms-source-encryption-key, the key of a copy source. *ret_key: NULL if none was sent.
  * Returns like customer_key_read(). */

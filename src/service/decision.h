@@ -50,10 +50,10 @@ struct resource {
     unsigned level; /* 0 for the service itself; each service defines its own levels */
 };
 
-/* Encryption scope of an operation that writes. Its key is found once the container is known, before
- * the first byte of the body is stored. decision: 1424 */
+/* Encryption scope of a write. Its key is found once the container is known, before the first byte
+ * of the body is stored. decision: 1424 */
 struct scope_use {
-    bool is_used;       /* set by check(): a scope or a default scope applies to what is written */
+    bool is_used;       /* set by check(): it writes with a scope or the default one */
     struct bytes named; /* scope that the request names; ptr NULL for the container's default */
     bool is_found;      /* input.key is that of the scope, if there is one */
 };
@@ -70,7 +70,7 @@ struct input {
      * operation writes with; NULL if none. */
     const struct blob_key *key;
     struct scope_use scope;
-    const struct encryption_scopes *scopes; /* of all accounts; NULL if there are none */
+    const struct encryption_scopes *scopes; /* of all accounts; or NULL */
     uint32_t timeout_s;                     /* timeout requested by the client; 0 if none */
     bool is_source; /* source of a copy, whose content is read after its properties */
     /* for a copy source: a container that does not exist here may be in another cell */
@@ -139,7 +139,7 @@ struct decision {
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
-    struct bytes scope; /* encryption scope that applies to what is written; empty if none */
+    struct bytes scope; /* encryption scope of the write; empty if none */
     /* ---- results ---- */
     const struct blob_key *content_key; /* of the content that was found; NULL if not encrypted */
     struct result *result;              /* of the newest attempt */

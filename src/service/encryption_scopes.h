@@ -1,7 +1,7 @@
-/* Encryption scopes of all accounts, in memory. A scope has a name, a random key of 32 bytes, and can
- * be disabled; it is never deleted. Its key is here only in wrapped form (store/keyring.h), and is
- * unwrapped into the arena of each request or job that uses it.
- * admin/stored_scopes.h stores scopes. decision: 1460 docs: Encryption scopes for Blob storage
+/* Encryption scopes of all accounts, in memory. A scope has a name and a random key of 32 bytes, and
+ * can be disabled; it is never deleted. Its key is here only in wrapped form (store/keyring.h), and
+ * is unwrapped into the arena of each request or job that uses it. admin/stored_scopes.h stores
+ * scopes. decision: 1460 docs: Encryption scopes for Blob storage
  *
  * Threads read without a lock; changes are made one at a time. */
 #ifndef LAGRA_SERVICE_ENCRYPTION_SCOPES_H
@@ -15,7 +15,7 @@
 /* Minimum and maximum length of a name. rest: Encryption Scopes - Put */
 #define SCOPE_NAME_MIN     3u
 #define SCOPE_NAME_MAX     63u
-/* Maximum number of scopes of all accounts together, whose records another cell receives at once. */
+/* Maximum number of scopes of all accounts together; a cell receives all records at once. */
 #define SCOPES_MAX         10000u
 /* Name of the scope of the account itself, which is no scope here: without one, the server's own
  * encryption applies. */
@@ -28,8 +28,8 @@ struct encryption_scopes;
 struct keyring;
 
 struct encryption_scopes *encryption_scopes_new(void);
-/* Sets the keyring that unwraps the keys of scopes, before the first request; without it, no scope is
- * available. Must outlive the scopes. */
+/* Sets the keyring that unwraps the keys of scopes, before the first request; without it, no scope
+ * is available. Must outlive the scopes. */
 void encryption_scopes_set_keys(struct encryption_scopes *scopes, const struct keyring *keys);
 void encryption_scopes_free(struct encryption_scopes *scopes);
 
@@ -54,7 +54,7 @@ bool encryption_scopes_has(const struct encryption_scopes *scopes, struct bytes 
 /* Returns true if the account has a scope of this name that is enabled. */
 bool encryption_scopes_is_enabled(const struct encryption_scopes *scopes, struct bytes account,
                                   struct bytes name);
-/* Unwraps the key of a scope into the arena, which then wipes what it frees, with a new salt.
+/* Unwraps the key of a scope into the arena, which then wipes freed memory, with a new salt.
  *
  * Returns OK; E_EncryptionScopeNotAvailable: it does not exist, is disabled, or its key cannot be
  * unwrapped (logged) */
@@ -62,7 +62,7 @@ enum error encryption_scopes_key(const struct encryption_scopes *scopes, struct 
                                  struct bytes name, struct arena *arena,
                                  const struct blob_key **ret_key);
 
-/* Returns true if it may be the name of a scope: letters, digits, and single dashes between them. */
+/* Returns true for a valid name of a scope: letters, digits, and single dashes between them. */
 bool encryption_scope_name_is_valid(struct bytes name);
 /* Returns an empty name for the scope of the account itself. */
 struct bytes encryption_scope_of_name(struct bytes name);

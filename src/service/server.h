@@ -42,7 +42,7 @@ struct endpoint {
     struct store *store;
     struct store *secondary; /* state shown by the secondary endpoint; NULL for `store` */
     const struct accounts *accounts;
-    struct encryption_scopes *scopes; /* of all accounts; NULL if there are none */
+    struct encryption_scopes *scopes; /* of all accounts; or NULL */
     const struct trust_holder *trust; /* NULL if bearer tokens are disabled */
     const struct server_options *options;
     struct decision_pool *pool;

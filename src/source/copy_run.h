@@ -16,7 +16,7 @@ struct copy_found {
     bool by_steps;
     uint64_t copied, total; /* in steps: progress */
     instant previous;       /* in steps: copies the differences from this snapshot; 0 means all */
-    /* encryption scope of the destination, and the account of both; empty if there is none */
+    /* encryption scope of the destination and its account; empty: no scope */
     struct bytes scope, account;
     bool is_there; /* in steps: all bytes are copied, but the copy is not completed */
 };

@@ -66,8 +66,8 @@ static void public_access_answer(struct answer *a, enum public_access access)
 
 /* ---- Create Container ---- */
 
-/* Reads the default encryption scope. Without one, other scopes than the account's own may be denied
- * too. rest: Create-Container "x-ms-default-encryption-scope" */
+/* Reads the default encryption scope. Without one, other scopes than the account's own may be
+ * denied too. rest: Create-Container "x-ms-default-encryption-scope" */
 static enum error read_scope(struct call *call, struct container_scope *ret_scope)
 {
     static const char scope_name[] = "x-ms-default-encryption-scope";

@@ -220,7 +220,7 @@ enum error list_paths_check(struct call *call, struct list_paths_parameters *p)
                                         BYTES_ARG(begin));
     if (!e && continuation.ptr)
         e = read_continuation(call, continuation, p);
-    page->sink = (struct blob_sink){ .shows_metadata = true, /* which tells directories */
+    page->sink = (struct blob_sink){ .shows_metadata = true, /* which marks directories */
                                      .begin = begin_page,
                                      .add = add_path,
                                      .add_group = add_directory };
