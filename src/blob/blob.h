@@ -143,14 +143,15 @@ bool container_key_read(struct bytes key, instant *ret_deleted);
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
-/* Returns the partition with a second record of the protection of a hierarchical container. It is in
- * the container's space, for the tasks of its files, which do not know the container. _read() returns
- * no protection if there is no such record; STORE_OK or an error of the store. */
+/* Returns the partition with a second record of the protection of a container. It is in the
+ * container's space, for tasks and pending copies, which do not know the container, and has no key
+ * of a blob or a directory. _guard() reads it for the decision's partition, and leaves it open as a
+ * guard. It returns no protection if there is no such record; STORE_OK or an error of the store. */
 struct partition container_protection_partition(struct guid space);
 void container_protection_write(struct changes *changes, struct arena *arena,
                                 const struct container_immutability *immutability);
-enum store_result container_protection_read(struct read_view *view, struct arena *arena,
-                                            struct container_immutability *ret_immutability);
+enum store_result container_protection_guard(struct decision *d,
+                                             struct container_immutability *ret_immutability);
 
 /* ---- blobs: blob_record.c ---- */
 

@@ -66,7 +66,7 @@ bool container_decode(struct bytes value, struct container *ret_container)
     return true;
 }
 
-/* ---- the protection of a hierarchical container, in its space ---- */
+/* ---- the second record of the protection, in the space of the container ---- */
 
 #define PROTECTION_VERSION 1
 
@@ -74,7 +74,7 @@ static const struct bytes protection_key = BYTES("i");
 
 struct partition container_protection_partition(struct guid space)
 {
-    return (struct partition){ .space = space, .key = BYTES("protection") };
+    return (struct partition){ .space = space, .key = BYTES("\0protection") };
 }
 
 void container_protection_write(struct changes *changes, struct arena *arena,
@@ -88,8 +88,8 @@ void container_protection_write(struct changes *changes, struct arena *arena,
     changes_put(changes, RECORD_INNER, protection_key, text_bytes(&out), NULL, 0);
 }
 
-enum store_result container_protection_read(struct read_view *view, struct arena *arena,
-                                            struct container_immutability *ret_immutability)
+static enum store_result read_protection(struct read_view *view, struct arena *arena,
+                                         struct container_immutability *ret_immutability)
 {
     struct container_immutability read = { .has_versions = false };
     struct record record;
@@ -106,6 +106,16 @@ enum store_result container_protection_read(struct read_view *view, struct arena
         return record_is_unknown("the protection of a container", record.value);
     *ret_immutability = read;
     return STORE_OK;
+}
+
+enum store_result container_protection_guard(struct decision *d,
+                                             struct container_immutability *ret_immutability)
+{
+    struct decision_part *part =
+        decision_open(d, container_protection_partition(d->partition.space), NULL);
+
+    decision_keep_above(d);
+    return read_protection(part->before, d->arena, ret_immutability);
 }
 
 bool container_key_read(struct bytes key, instant *ret_deleted)

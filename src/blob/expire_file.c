@@ -7,16 +7,12 @@
 /* When a task tries again to delete a file that its container retains. */
 #define RETAINED_TICKS (3600 * TICKS_PER_SECOND)
 
-/* Determines whether the container retains the file. The part remains open, as a guard. */
 static enum store_result is_retained(struct decision *d, const struct blob *blob,
                                      bool *ret_retained)
 {
     struct container_immutability protection;
-    struct decision_part *part =
-        decision_open(d, container_protection_partition(d->partition.space), NULL);
-    enum store_result result = container_protection_read(part->before, d->arena, &protection);
+    enum store_result result = container_protection_guard(d, &protection);
 
-    decision_keep_above(d);
     *ret_retained = !result && container_retains(&protection, blob, d->now);
     return result;
 }

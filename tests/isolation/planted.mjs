@@ -48,6 +48,8 @@ const DEFECTS = [
         change: [['    if (!e && total > quota / 2)\n        e = keep_share(sums->d, share);\n', '']], specs: ['file-quota-lowered'] },
     { name: 'protection-read-before-it-changed', file: 'src/blob/container_immutability.c', change: [['    store_restart_decisions(restart->store, restart->space);', '    (void)restart;']],
         specs: ['hold-container', 'hold-container-delete'] },
+    { name: 'protection-after-a-copy-began', file: 'src/blob/copy_blob.c', change: [['        *ret_refusal = container_refuses_changes(&protection);', '        (void)0;']],
+        specs: ['hold-copy', 'hold-copy-incremental', 'hold-copy-path'] },
     { name: 'stamp-of-a-tree', file: 'src/service/deciding.c', change: withoutGuards('part->partition.key.len == 0'), specs: ['share-restore', 'path-rename'] },
     { name: 'own-state-of-what-is-changed', file: 'src/store/embedded/commit.c', change: OWN_STATE,
         specs: ['lost-update', 'queue-update-delete', 'table-lost-update', 'file-rename', 'lease-acquire', 'tags-condition', 'block-lists', 'container-metadata', 'path-append', 'path-delete', 'path-acl'] },
