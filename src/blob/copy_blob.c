@@ -12,6 +12,7 @@
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
+#include "blob/container_root.h"
 #include "blob/immutability.h"
 #include "blob/incremental_copy.h"
 #include "blob/tier.h"

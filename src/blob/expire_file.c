@@ -1,5 +1,6 @@
 /* The task that deletes an expired file: see expiry.h. */
 #include "base/endian.h"
+#include "blob/container_root.h"
 #include "blob/expiry.h"
 #include "blob/immutability.h"
 #include "blob/path_operations.h"

@@ -42,9 +42,9 @@ void copy_defer(struct decision *d, struct pending_copy *pending);
  *
  * Returns OK, E_NoPendingCopyOperation, or an error of a read. */
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
-/* Called before the next three: if a policy or legal hold of the container now protects the
- * destination, and the copy did not create it, ends the copy as failed, and changes nothing else of
- * the blob. Then *ret_refusal is the error of the policy or the hold, otherwise OK.
+/* Ends the copy as failed if a policy or legal hold of the container now protects the destination,
+ * and the copy did not create it. Changes nothing else of the blob. Then *ret_refusal is the error
+ * of the policy or the hold, otherwise OK. Called before the next three.
  *
  * Returns OK, or an error of decision_fail_store(). */
 enum error copy_permit(struct decision *d, const struct pending_copy *pending,

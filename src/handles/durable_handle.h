@@ -11,7 +11,7 @@
  * Returns as handle_close_attempt. */
 struct handle_disconnect {
     struct handle_close close;
-    struct handle_kept kept;
+    struct durable_handle_state durable;
 
     /* ---- results ---- */
     bool stays;
@@ -27,7 +27,7 @@ struct disconnected_handle {
 
     /* ---- results ---- */
     struct held_handle handle;
-    struct handle_kept kept;
+    struct durable_handle_state durable;
     bool persists;
 };
 attempt_fn disconnected_handle_attempt;

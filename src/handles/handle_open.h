@@ -50,8 +50,8 @@ struct handle_open {
     bool is_lease;  /* even with no caching: other opens with its key may request more */
     uint16_t epoch; /* lease epoch sent by the client, version 2 */
     struct guid caching_key;
-    bool persists;           /* persistent handle: survives a restart */
-    struct handle_kept kept; /* persistent only: reconnect state */
+    bool persists;                       /* persistent handle: survives a restart */
+    struct durable_handle_state durable; /* persistent only: reconnect state */
     uint64_t session;
     struct bytes client_address, client_name; /* "203.0.113.7:53412" */
 

@@ -184,7 +184,7 @@ static enum error find_way(struct tree *tree, const struct tree_place *place, st
 /* ---- notification ---- */
 
 struct change {
-    struct decision_news news;
+    struct commit_callback callback;
     struct guid space;
     struct way way, new_way; /* new_way: for CHANGE_RENAMED_OLD, within one directory */
     enum change_action action;
@@ -214,21 +214,21 @@ static void notify_watchers(const struct change *change, size_t i)
     bool is_parent = i + 1 == way->count;
 
     for (struct watcher *at = *list_of(&change->space, directory); at; at = at->next) {
-        struct change_news news = { .action = change->action,
-                                    .path = bytes_from(way->path, way->starts[i]) };
+        struct change_notification notification = { .action = change->action,
+                                                    .path = bytes_from(way->path, way->starts[i]) };
 
         if (!watches(at, &change->space, directory) || !(at->filter & change->filter) ||
             !(at->is_recursive || is_parent))
             continue;
         if (change->action == CHANGE_RENAMED_OLD)
-            news.new_path = path_from(&change->new_way, directory);
-        at->changed(at, &news);
+            notification.new_path = path_from(&change->new_way, directory);
+        at->changed(at, &notification);
     }
 }
 
-static void tell(struct decision_news *news)
+static void notify(struct commit_callback *callback)
 {
-    const struct change *change = (const struct change *)(const void *)news;
+    const struct change *change = (const struct change *)(const void *)callback;
     struct stripe *stripe = stripe_of(&change->space);
 
     lock_acquire(&stripe->lock);
@@ -242,9 +242,9 @@ static struct change *add(struct tree *tree, enum change_action action, uint32_t
     struct change *change = arena_alloc(tree->d->arena, sizeof *change);
 
     *change = (struct change){
-        .news.tell = tell, .space = tree->space, .action = action, .filter = filter
+        .callback.run = notify, .space = tree->space, .action = action, .filter = filter
     };
-    decision_tell(tree->d, &change->news);
+    decision_on_commit(tree->d, &change->callback);
     return change;
 }
 
@@ -300,15 +300,15 @@ enum error notify_rename(struct tree *tree, const struct tree_place *from,
 /* ---- the watched directory itself ---- */
 
 struct watch_end {
-    struct decision_news news;
+    struct commit_callback callback;
     struct guid space;
     uint64_t directory;
 };
 
-static void report_watch_end(struct decision_news *news)
+static void report_watch_end(struct commit_callback *callback)
 {
-    const struct watch_end *watch_end = (const struct watch_end *)(const void *)news;
-    const struct change_news change = { .action = CHANGE_WATCHED_GONE };
+    const struct watch_end *watch_end = (const struct watch_end *)(const void *)callback;
+    const struct change_notification change = { .action = CHANGE_WATCHED_GONE };
     struct stripe *stripe = stripe_of(&watch_end->space);
 
     lock_acquire(&stripe->lock);
@@ -325,8 +325,8 @@ void notify_gone(struct tree *tree, uint64_t directory)
     if (!is_watched(&tree->space))
         return;
     watch_end = arena_alloc(tree->d->arena, sizeof *watch_end);
-    *watch_end = (struct watch_end){ .news.tell = report_watch_end,
+    *watch_end = (struct watch_end){ .callback.run = report_watch_end,
                                      .space = tree->space,
                                      .directory = directory };
-    decision_tell(tree->d, &watch_end->news);
+    decision_on_commit(tree->d, &watch_end->callback);
 }

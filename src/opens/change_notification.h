@@ -42,7 +42,7 @@ enum change_action {
         0x100, /* the directory itself is deleted or has a pending delete: ends the watch */
 };
 
-struct change_news {
+struct change_notification {
     enum change_action action;
     struct bytes path;     /* relative to the watched directory, with '/'; valid during the call */
     struct bytes new_path; /* for RENAMED_OLD: new path; else ptr NULL */
@@ -54,7 +54,7 @@ struct watcher {
     uint64_t directory; /* watched node */
     uint32_t filter;    /* CHANGE_* to report */
     bool is_recursive;  /* watches the whole subtree */
-    void (*changed)(struct watcher *watcher, const struct change_news *news);
+    void (*changed)(struct watcher *watcher, const struct change_notification *notification);
     struct watcher *next, **link; /* registry links */
 };
 void watcher_add(struct watcher *watcher);

@@ -18,7 +18,7 @@ static const struct bytes starts_key = BYTES("s");
 struct start {
     instant at;
     uint64_t
-        lasted; /* ticks until the next start, at most HANDLE_KEPT_TICKS_MAX; 0 for the newest */
+        lasted; /* ticks until the next start, at most HANDLE_TIMEOUT_TICKS_MAX; 0 for the newest */
 };
 
 /* Starts in ascending order, except those whose process ran no longer than a later one. */
@@ -65,7 +65,7 @@ static void end_newest(struct starts *all, instant now)
     struct start *newest = &all->of[all->count - 1];
     uint64_t lasted = now - newest->at;
 
-    newest->lasted = lasted < HANDLE_KEPT_TICKS_MAX ? lasted : HANDLE_KEPT_TICKS_MAX;
+    newest->lasted = lasted < HANDLE_TIMEOUT_TICKS_MAX ? lasted : HANDLE_TIMEOUT_TICKS_MAX;
     while (all->count > 1 && all->of[all->count - 2].lasted <= all->of[all->count - 1].lasted)
         remove_start(all, all->count - 2);
 }
@@ -109,8 +109,8 @@ static bool decode(struct bytes value, struct starts *ret_starts)
 
         start->at = decode_u64(&in);
         start->lasted = decode_u64(&in);
-        if (start->lasted > HANDLE_KEPT_TICKS_MAX || (start->lasted == 0) != (i == count - 1) ||
-            start->at > INSTANT_MAX - HANDLE_KEPT_TICKS_MAX)
+        if (start->lasted > HANDLE_TIMEOUT_TICKS_MAX || (start->lasted == 0) != (i == count - 1) ||
+            start->at > INSTANT_MAX - HANDLE_TIMEOUT_TICKS_MAX)
             return false;
         if (i > 0 && (start->at <= start[-1].at || start->lasted >= start[-1].lasted))
             return false;

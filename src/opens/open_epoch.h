@@ -6,11 +6,11 @@
  *   space      account_space("starts", "")
  *   partition  ""
  *              INNER "s"   u8 1; varint count; each, ascending: varint start; varint ticks until
- *                          the next start, HANDLE_KEPT_TICKS_MAX at most; 0 for the newest
+ *                          the next start, HANDLE_TIMEOUT_TICKS_MAX at most; 0 for the newest
  *
  * Only starts whose process ran longer than all later ones are retained. After
- * HANDLE_KEPT_TICKS_MAX without a restart, two remain. Programs that do not know the record ignore
- * it; if there is no record, timeouts count from the start of this process. decision: 990 */
+ * HANDLE_TIMEOUT_TICKS_MAX without a restart, two remain. Programs that do not know the record
+ * ignore it; if there is no record, timeouts count from the start of this process. decision: 990 */
 #ifndef LAGRA_OPENS_OPEN_EPOCH_H
 #define LAGRA_OPENS_OPEN_EPOCH_H
 

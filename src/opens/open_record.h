@@ -32,11 +32,11 @@
 
 /* Limits per file. Azure allows 2,000 handles; the other limits keep the record small enough.
  * decision: 336 */
-#define OPENS_MAX             2000
-#define CACHINGS_MAX          512
-#define BYTE_LOCKS_MAX        2000
+#define OPENS_MAX                2000
+#define CACHINGS_MAX             512
+#define BYTE_LOCKS_MAX           2000
 /* Longest time that an open is retained for a reconnect. */
-#define HANDLE_KEPT_TICKS_MAX (300 * TICKS_PER_SECOND)
+#define HANDLE_TIMEOUT_TICKS_MAX (300 * TICKS_PER_SECOND)
 
 struct open_entry {
     uint64_t id; /* handle id; not 0 */
@@ -44,7 +44,7 @@ struct open_entry {
     struct file_open open; /* open.caching is an index into the set's cachings */
     bool persists;
     bool deletes;               /* FILE_DELETE_ON_CLOSE */
-    uint64_t kept_ticks;        /* persistent only: timeout after a disconnect */
+    uint64_t timeout_ticks;     /* persistent only: timeout after a disconnect */
     instant disconnected_until; /* expiry; 0 while the client is connected */
 };
 
@@ -120,7 +120,7 @@ struct handle_times {
 };
 
 /* State of an open that a reconnect restores. */
-struct handle_kept {
+struct durable_handle_state {
     uint64_t ticks;   /* timeout after a disconnect */
     uint32_t granted; /* MAY_* */
     struct handle_times times;
@@ -139,7 +139,7 @@ struct handle {
     instant opened;
     instant reconnected;        /* 0 if never */
     instant disconnected_until; /* expiry; 0 while the client is connected */
-    struct handle_kept kept;
+    struct durable_handle_state durable;
 };
 /* Returns true if the handle is not stale. closed: as for open_set_decode() */
 bool handle_counts(const struct handle *handle, instant now, uint64_t closed);

@@ -95,8 +95,8 @@ struct open_state_open {
     bool is_lease;  /* lease, possibly without caching: opens with its key may request more */
     uint16_t epoch; /* lease epoch sent by the client */
     bool persists;
-    const struct handle_kept *kept; /* persistent only: reconnect state */
-    bool deletes;                   /* FILE_DELETE_ON_CLOSE */
+    const struct durable_handle_state *durable; /* persistent only: reconnect state */
+    bool deletes;                               /* FILE_DELETE_ON_CLOSE */
     uint64_t session;
     struct bytes client_address, client_name;
 };
@@ -111,7 +111,7 @@ struct caching_given {
  *
  * returns OK, DECIDE_WAITS, the errors of open_state_check_rest()
  *         E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
-enum error open_state_open(struct open_state *opens, const struct open_state_open *asked,
+enum error open_state_open(struct open_state *opens, const struct open_state_open *request,
                            struct handle *ret_handle, struct caching_given *ret_given);
 /* Closes a handle. Sets *ret_deletes if it was the last one and a delete is pending; the caller
  * must then delete the node in the same decision. by_force: ignore delete-on-close. semantics 8.3
@@ -138,12 +138,12 @@ enum error open_state_acknowledge(struct open_state *opens,
 /* ---- disconnect and reconnect of a handle: open_state_durable.c ---- */
 
 /* Handles the loss of the client's connection. Sets *ret_stays if the handle is retained for
- * kept->ticks from d->now; otherwise nothing has changed, and the caller closes the handle. Retains
- * persistent handles, and handles with handle caching and no break in progress, unless they are to
- * be deleted on close or a delete is pending. MS-SMB2 3.3.7.1 returns OK, E_ResourceNotFound, as
- * decision_fail_store() */
+ * durable->ticks from d->now; otherwise nothing has changed, and the caller closes the handle.
+ * Retains persistent handles, and handles with handle caching and no break in progress, unless they
+ * are to be deleted on close or a delete is pending. MS-SMB2 3.3.7.1 returns OK,
+ * E_ResourceNotFound, as decision_fail_store() */
 enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
-                                 const struct handle_kept *kept, bool *ret_stays);
+                                 const struct durable_handle_state *durable, bool *ret_stays);
 /* Returns a disconnected handle. Returns OK, E_ResourceNotFound: not disconnected, or expired;
  * as decision_fail_store(). */
 enum error open_state_disconnected(struct open_state *opens, uint64_t handle,

@@ -7,9 +7,10 @@
 /* Breaks the caching of others without waiting. MS-FSA 2.1.5.4 */
 static enum error break_data_caching(struct open_state *opens, const struct open_entry *open)
 {
-    const struct file_use use = {
-        .share = ACCESS_ALL, .strips = CACHING_ALL, .ignores_pending = true, .changes_data = true
-    };
+    const struct file_use use = { .share = ACCESS_ALL,
+                                  .breaks_caching = CACHING_ALL,
+                                  .ignores_pending = true,
+                                  .changes_data = true };
     enum error e = open_state_check(opens, &use, open->open.caching);
 
     if (!e)
@@ -133,7 +134,7 @@ enum error open_state_break_handles(struct open_state *opens, uint64_t handle)
 {
     const struct file_use use = {
         .share = ACCESS_ALL,
-        .strips = CACHING_HANDLE,
+        .breaks_caching = CACHING_HANDLE,
         .waits_for = CACHING_HANDLE,
         .is_open = true,
         .has_waited = opens->d->waits_until > 0,

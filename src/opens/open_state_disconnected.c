@@ -49,7 +49,7 @@ static enum error close_opens(struct open_state *opens, const struct file_use *u
         const struct open_entry open = set->opens[i];
         bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
 
-        if (may_be_closed(opens, &open) && (!opens_bear(&open.open, use) || is_broken))
+        if (may_be_closed(opens, &open) && (!opens_are_compatible(&open.open, use) || is_broken))
             set->stale[set->stale_count++] = open;
         else
             set->opens[kept++] = open;
@@ -96,21 +96,21 @@ static void apply_break(struct open_state *opens, const struct caching_break *br
 }
 
 enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
-                                        const struct opens_verdict *verdict,
+                                        const struct opens_check_result *result,
                                         const struct caching_break *breaks, bool *ret_again)
 {
     const enum holders *holders;
-    bool shares = verdict->error != E_SharingViolation || (opens->is_leased && use->is_open);
+    bool shares = result->error != E_SharingViolation || (opens->is_leased && use->is_open);
     enum error e;
 
     *ret_again = false;
-    if (verdict->error && shares)
+    if (result->error && shares)
         return OK;
-    e = close_opens(opens, use, breaks, verdict->break_count, ret_again);
-    if (e || verdict->break_count == 0)
+    e = close_opens(opens, use, breaks, result->break_count, ret_again);
+    if (e || result->break_count == 0)
         return e;
     holders = find_holders(opens);
-    for (size_t i = 0; i < verdict->break_count; i++)
+    for (size_t i = 0; i < result->break_count; i++)
         if (holders[breaks[i].caching] == HELD_BY_DISCONNECTED) {
             apply_break(opens, &breaks[i]);
             *ret_again = true;

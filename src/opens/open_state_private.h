@@ -21,7 +21,7 @@ enum error open_state_drop_locks(struct open_state *opens);
  * applies the breaks to persistent ones. Sets *ret_again if the check must be repeated. Returns OK,
  * or an error of decision_fail_store(). */
 enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
-                                        const struct opens_verdict *verdict,
+                                        const struct opens_check_result *result,
                                         const struct caching_break *breaks, bool *ret_again);
 /* Checks the operation against the rules and starts the breaks. own: the operation's own caching,
  * or NO_CACHING. Returns like open_state_check_rest(). */

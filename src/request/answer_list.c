@@ -73,7 +73,7 @@ static void respond(struct flow *flow)
                   arena_printf(a->arena, "%" PRIu64, (uint64_t)a->content.length));
     a->response->body_kind = BODY_BYTES;
     a->response->body = text_bytes(&flow->list);
-    a->response->stands_for = a->content.length;
+    a->response->described_length = a->content.length;
 }
 
 enum list_state answer_list(struct flow *flow, enum store_result *ret_result)

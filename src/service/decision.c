@@ -206,10 +206,10 @@ void decision_keep_above(struct decision *d)
         d->now = clock_above(newest);
 }
 
-void decision_tell(struct decision *d, struct decision_news *news)
+void decision_on_commit(struct decision *d, struct commit_callback *callback)
 {
-    news->next = d->news;
-    d->news = news;
+    callback->next = d->on_commit;
+    d->on_commit = callback;
 }
 
 /* ---- permission ---- */

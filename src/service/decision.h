@@ -93,10 +93,10 @@ struct decision_part {
 };
 
 /* A notification to this process after the commit. Allocated in the arena of the attempt. */
-struct decision_news {
+struct commit_callback {
     /* Called once, on the committing thread, without any locks. Must neither block nor decide. */
-    void (*tell)(struct decision_news *news);
-    struct decision_news *next; /* list of the decision */
+    void (*run)(struct commit_callback *callback);
+    struct commit_callback *next; /* list of the decision */
 };
 
 struct decision {
@@ -140,7 +140,7 @@ struct decision {
     instant waits_until;
     struct waiter_key waits_for;       /* of the newest DECIDE_WAITS */
     const struct decision_wake *wakes; /* see decision_wakes() */
-    struct decision_news *news;        /* newest first; for the current attempt until its commit */
+    struct commit_callback *on_commit; /* newest first; for the current attempt until its commit */
     uint64_t seen_before;              /* newest sequence read before the first attempt */
     /* Open partitions. At the end because unused parts need not be zeroed; see struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
@@ -202,7 +202,7 @@ enum store_result decision_index_get(struct decision *d, struct guid space, stru
                                      struct bytes *ret_value);
 /* Adds a notification, delivered in order of addition once the changes of this attempt are
  * committed. */
-void decision_tell(struct decision *d, struct decision_news *news);
+void decision_on_commit(struct decision *d, struct commit_callback *callback);
 /* Returns true if only a stored access policy can permit the operation. */
 bool decision_rests_on_policy(const struct decision *d);
 /* Closes the part of the owner of the operation's partition (a blob's container, a message's queue,

@@ -307,6 +307,8 @@ struct service {
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* usage for operators; service/usage.h. NULL if not counted */
+    const struct part_functions
+        *parts; /* service/space_parts.h. NULL if each container has a space of its own */
     /* Returns true for a request to the service that has the data, which then serves it. NULL if
      * data_of is NULL. */
     bool (*is_for_data_of)(const struct request *request);

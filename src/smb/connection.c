@@ -24,9 +24,9 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     connection->last_own = &connection->own;
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
-    atomic_init(&connection->breaks_come, false);
-    atomic_init(&connection->asked, NULL);
-    atomic_init(&connection->client_breaks_come, false);
+    atomic_init(&connection->has_posted_breaks, false);
+    atomic_init(&connection->posted_breaks, NULL);
+    atomic_init(&connection->has_client_breaks, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
     atomic_init(&connection->called_by, NULL);
@@ -142,7 +142,7 @@ void smb_connection_end(struct smb_connection *connection)
 /* Sends pending breaks and change notifications, before the next message is processed. */
 static void send_news(struct smb_connection *connection)
 {
-    if (connection->unflushed == 0 && atomic_exchange(&connection->breaks_come, false))
+    if (connection->unflushed == 0 && atomic_exchange(&connection->has_posted_breaks, false))
         caching_send_breaks(connection);
     client_breaks_send(connection);
     watches_answer(connection);

@@ -27,7 +27,7 @@ void credits_init(struct credit_window *window);
 bool credits_take(struct credit_window *window, uint64_t first, uint32_t count);
 /* Grants the requested credits, at least one, as far as the window allows. Returns the number
  * granted. */
-uint16_t credits_grant(struct credit_window *window, uint16_t asked);
+uint16_t credits_grant(struct credit_window *window, uint16_t requested);
 /* Returns the number of credits that the client has left. */
 uint32_t credits_left(const struct credit_window *window);
 

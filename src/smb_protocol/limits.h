@@ -22,7 +22,7 @@
 /* Disconnected durable handles of an account, and of all accounts. Further handles are closed.
  * ms-smb2: 3.3.7.1 */
 #define SMB_KEPT_OF_ACCOUNT_MAX    16384u
-#define SMB_KEPT_MAX               65536u
+#define SMB_DURABLE_MAX            65536u
 /* Handles that an ending connection, session or tree connect closes before other connections of the
  * thread run. */
 #define SMB_CLOSED_AT_ONCE         64u

@@ -76,7 +76,7 @@ static void let_breaks_go(struct smb_message *message)
         return;
     message->holds_breaks = false;
     assert(connection->unflushed > 0);
-    if (--connection->unflushed == 0 && atomic_load(&connection->breaks_come))
+    if (--connection->unflushed == 0 && atomic_load(&connection->has_posted_breaks))
         smb_post(connection, NULL);
 }
 

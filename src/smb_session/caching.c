@@ -47,14 +47,14 @@ static struct smb_open *caching_open(const struct smb_caching *caching)
 static void queue(struct smb_caching *caching)
 {
     struct smb_connection *connection = caching->connection;
-    struct smb_caching *first = atomic_load(&connection->asked);
+    struct smb_caching *first = atomic_load(&connection->posted_breaks);
 
     if (!atomic_exchange(&caching->is_queued, true)) {
         do
-            caching->next_asked = first;
-        while (!atomic_compare_exchange_weak(&connection->asked, &first, caching));
+            caching->next_queued = first;
+        while (!atomic_compare_exchange_weak(&connection->posted_breaks, &first, caching));
     }
-    atomic_store(&connection->breaks_come, true);
+    atomic_store(&connection->has_posted_breaks, true);
     smb_post_news(connection);
 }
 
@@ -73,14 +73,14 @@ static void combine(struct pending_break *pending, const struct pending_break *o
 /* Records a break and schedules caching_send_breaks(). Called by the thread that committed it,
  * possibly after a newer one was reported. Merges it with an unsent break, even if more caching was
  * granted between the two. */
-static void asked(struct break_listener *listener, const struct break_notification *news,
-                  bool is_first)
+static void on_break(struct break_listener *listener, const struct break_notification *notification,
+                     bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-    struct pending_break pending = { .holds = news->holds,
-                                     .to = news->to,
-                                     .epoch = news->epoch,
-                                     .at = news->at,
+    struct pending_break pending = { .holds = notification->holds,
+                                     .to = notification->to,
+                                     .epoch = notification->epoch,
+                                     .at = notification->at,
                                      .sends = is_first };
 
     lock_acquire(&caching->lock);
@@ -158,28 +158,28 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
 
 static void add_due(struct smb_connection *connection, struct smb_caching *caching)
 {
-    caching->next_asked = connection->due;
-    caching->asked_link = &connection->due;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = &caching->next_asked;
+    caching->next_queued = connection->due;
+    caching->queue_link = &connection->due;
+    if (caching->next_queued)
+        caching->next_queued->queue_link = &caching->next_queued;
     connection->due = caching;
 }
 
 static void remove_due(struct smb_caching *caching)
 {
-    *caching->asked_link = caching->next_asked;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = caching->asked_link;
-    caching->asked_link = NULL;
+    *caching->queue_link = caching->next_queued;
+    if (caching->next_queued)
+        caching->next_queued->queue_link = caching->queue_link;
+    caching->queue_link = NULL;
 }
 
 /* Moves the queue to the front of connection->due, oldest first. */
-static void take_asked(struct smb_connection *connection)
+static void take_posted(struct smb_connection *connection)
 {
-    struct smb_caching *caching = atomic_exchange(&connection->asked, NULL);
+    struct smb_caching *caching = atomic_exchange(&connection->posted_breaks, NULL);
 
     while (caching) {
-        struct smb_caching *next = caching->next_asked;
+        struct smb_caching *next = caching->next_queued;
 
         add_due(connection, caching);
         caching = next;
@@ -192,7 +192,7 @@ static void unqueue(struct smb_caching *caching)
 {
     if (!atomic_load(&caching->is_queued))
         return;
-    take_asked(caching->connection);
+    take_posted(caching->connection);
     remove_due(caching);
 }
 
@@ -236,7 +236,7 @@ void caching_leave(struct smb_open *open)
     free(caching);
 }
 
-void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
+void caching_join_again(struct smb_open *open, const struct lease_context *lease,
                         const struct guid *key)
 {
     struct smb_connection *connection = open->tree->session->connection;
@@ -249,7 +249,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
         caching->listener = (struct break_listener){
             .space = open->tree->tree_connect.space,
             .key = *key,
-            .asked = asked,
+            .on_break = on_break,
         };
         lock_init(&caching->lock, RANK_BREAK);
         if (lease->is_lease)
@@ -260,7 +260,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
     open->caching = caching;
 }
 
-void caching_join(struct smb_open *open, const struct lease_asked *lease)
+void caching_join(struct smb_open *open, const struct lease_context *lease)
 {
     struct guid key =
         lease->is_lease ? caching_key(open->tree->session->connection, &lease->key) : guid_new();
@@ -414,7 +414,7 @@ unsigned caching_send_breaks(struct smb_connection *connection)
 {
     unsigned count = 0;
 
-    take_asked(connection);
+    take_posted(connection);
     while (connection->due) {
         send_due(connection->due);
         count++;

@@ -35,7 +35,7 @@ uint8_t caching_of_level(uint8_t level);
 uint8_t level_of_caching(uint8_t caching);
 
 /* Requested oplock or lease. */
-struct lease_asked {
+struct lease_context {
     bool is_lease;
     uint8_t version; /* 1 or 2 */
     struct guid key, parent;
@@ -53,12 +53,12 @@ struct pending_break {
 };
 
 struct smb_caching {
-    struct break_listener listener; /* must be first: asked() is called with it */
+    struct break_listener listener; /* must be first: on_break() is called with it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* 0 before the first open */
     bool is_known; /* the client has received a grant; no break is sent before that */
-    struct lease_asked lease;
+    struct lease_context lease;
     bool is_breaking; /* until the client acknowledges, or the break times out */
     /* The newest break notification sent. */
     uint16_t epoch;
@@ -66,11 +66,11 @@ struct smb_caching {
     instant broken; /* commit time, or 0 */
     /* acknowledges in the client's place on timeout; NULL unless is_breaking */
     struct smb_request *overdue;
-    unsigned breaks;                              /* number of breaks */
-    struct smb_open *opens;                       /* opens, including pending ones; oldest first */
-    struct smb_open *newest;                      /* last of opens */
-    atomic_bool is_queued;                        /* in connection->asked or connection->due */
-    struct smb_caching *next_asked, **asked_link; /* asked_link: only while in connection->due */
+    unsigned breaks;         /* number of breaks */
+    struct smb_open *opens;  /* opens, including pending ones; oldest first */
+    struct smb_open *newest; /* last of opens */
+    atomic_bool is_queued;   /* in connection->posted_breaks or connection->due */
+    struct smb_caching *next_queued, **queue_link; /* queue_link: only while in connection->due */
     struct lock lock; /* protects the fields below, which any thread writes */
     bool is_pending;
     struct pending_break pending;
@@ -78,10 +78,10 @@ struct smb_caching {
 
 /* Attaches a pending open to the caching of its lease, creating it if necessary. The open holds a
  * reference until caching_leave(). */
-void caching_join(struct smb_open *open, const struct lease_asked *asked);
+void caching_join(struct smb_open *open, const struct lease_context *lease);
 /* Like caching_join(), for a reconnecting open whose caching has this key in the registry
  * (opens/break_notification.h). */
-void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
+void caching_join_again(struct smb_open *open, const struct lease_context *lease,
                         const struct guid *key);
 /* Detaches a closed open from its caching. */
 void caching_leave(struct smb_open *open);

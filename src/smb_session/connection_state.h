@@ -58,14 +58,15 @@ struct smb_connection {
     bool is_broken;   /* must be closed */
     unsigned depth;   /* nested calls into the machine; the outermost calls host->ended() */
     struct smb_caching *leases[LEASE_BUCKETS]; /* by lease key; linked by next_lease */
-    atomic_bool breaks_come;                   /* `asked` is not empty */
-    unsigned unflushed;                  /* messages that delay breaks: message_holds_breaks() */
-    _Atomic(struct smb_caching *) asked; /* leases and oplocks with a pending break, newest first */
-    struct smb_caching *due;             /* taken from `asked` by the owner; linked by next_asked */
+    atomic_bool has_posted_breaks;             /* `posted_breaks` is not empty */
+    unsigned unflushed; /* messages that delay breaks: message_holds_breaks() */
+    _Atomic(struct smb_caching *)
+        posted_breaks;       /* leases and oplocks with a pending break, newest first */
+    struct smb_caching *due; /* taken from `posted_breaks` by the owner; linked by next_queued */
     struct client_break *first_break, *last_break; /* protected by the service's lock: clients.h */
-    atomic_bool client_breaks_come;                /* that list is not empty */
+    atomic_bool has_client_breaks;                 /* that list is not empty */
     struct smb_watch *watches;                     /* linked by next */
-    atomic_bool changes_come;                      /* a watch has a change to report */
+    atomic_bool has_posted_changes;                /* a watch has a change to report */
     atomic_size_t changes_bytes;                   /* size of unreported changes */
     /* Written by any thread: woken requests, newest first; sessions to end. */
     _Atomic(struct smb_request *) woken;

@@ -88,6 +88,8 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
     if (!part->read(record->value, &space))
         world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));
+    if (find_space(space.b) >= 0 && part->shares_spaces)
+        return;
     if (find_space(space.b) >= 0 || space_count == SPACES_MAX)
         world_fail("census: %.*s has the space of another", BYTES_ARG(place->partition_key));
     spaces[space_count].part = part;
