@@ -152,9 +152,9 @@ bool container_key_read(struct bytes key, instant *ret_deleted);
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
-/* Returns the partition with a second record of the protection of a container, for tasks and pending
- * copies, which do not know their container: see container_protection_guard(). root: name of the
- * root directory; zero if it is the root of the tree, or the container is not hierarchical.
+/* Returns the partition with a second record of the protection of a container, for tasks and
+ * pending copies, which do not know their container: see container_protection_guard(). root: name
+ * of the root directory; zero if it is the root of the tree, or the container is not hierarchical.
  * Returns STORE_OK, STORE_NOT_FOUND if it never had any, or another error of the store. */
 struct partition container_protection_partition(struct arena *arena, struct guid space,
                                                 const struct guid *root);

@@ -114,10 +114,10 @@ static enum store_result read_directory(struct tree *tree, uint64_t id, struct t
     return STORE_OK;
 }
 
-/* Finds the name of the root directory, also of a deleted container, above the decision's partition;
- * zero if the highest directory has another name, or the partition is not in a tree. The stamp of the
- * tree is a guard, and the partition is a part: so nothing on the path has moved when the decision is
- * committed. */
+/* Finds the name of the root directory, also of a deleted container, above the decision's
+ * partition; zero if the highest directory has another name, or the partition is not in a tree.
+ * The stamp of the tree is a guard, and the partition is a part: so nothing on the path has moved
+ * when the decision is committed. */
 static enum store_result find_root_above(struct decision *d, struct guid *ret_name)
 {
     struct tree_node node;

@@ -47,8 +47,8 @@ enum tree_result container_find(struct tree *tree, const struct container *conta
  * failure. */
 enum store_result container_find_root(struct tree *tree, const struct container *container,
                                       uint64_t *ret_id);
-/* Reads the protection of the container of the blob whose partition is the decision's, for tasks and
- * jobs. What it has read is a guard of the decision. Returns STORE_OK or a failure. */
+/* Reads the protection of the container of the blob whose partition is the decision's, for tasks
+ * and jobs. What it has read is a guard of the decision. Returns STORE_OK or a failure. */
 enum store_result container_protection_guard(struct decision *d,
                                              struct container_immutability *ret_immutability);
 /* Returns true if a place of tree_find_id() is that of the root directory, and false if that has

@@ -6,9 +6,9 @@
  *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
  *
  * While the copy is PENDING the destination retains its old content and is read-only. With
- * versioning, the old state becomes a version when the copy starts. If the container gets a policy or
- * a legal hold in the meantime, a destination that existed before is not changed, and the copy ends
- * as FAILED or ABORTED. rest: Copy-Blob; semantics 5; decision: 1450 */
+ * versioning, the old state becomes a version when the copy starts. If the container gets a policy
+ * or a legal hold in the meantime, a destination that existed before is not changed, and the copy
+ * ends as FAILED or ABORTED. rest: Copy-Blob; semantics 5; decision: 1450 */
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
@@ -297,8 +297,8 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     return OK;
 }
 
-/* Returns the error of a policy or legal hold of the container that protects the destination, or OK.
- * A blob that the copy itself has created is not protected from it: the copy began before. */
+/* Returns the error of a policy or legal hold of the container that protects the destination, or
+ * OK. A blob that the copy itself has created is not protected from it: the copy began before. */
 static enum error find_refusal(struct decision *d, enum error *ret_refusal)
 {
     struct container_immutability protection;
