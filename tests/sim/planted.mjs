@@ -608,8 +608,8 @@ const DEFECTS = [
         change: [['    lease_forget_if_ended(&file->lease, d->now);\n', '']] },
     { name: 'lease-of-a-share-not-broken', service: 'file', file: 'src/file/share_operations.c',
         change: [['    r->id = share.lease.id;', '    if (p->request.action == LEASE_BREAK)\n        share.lease = file_state(d)->share.lease;\n' +
-            '    share_write(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot), &share);\n    r->id = share.lease.id;'],
-            ['        return e;\n    share_write(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot), &share);\n', '        return e;\n']] },
+            '    share_write(d->changes, d->arena, share_snapshot_key(file_requested(d)->snapshot), &share);\n    r->id = share.lease.id;'],
+            ['        return e;\n    share_write(d->changes, d->arena, share_snapshot_key(file_requested(d)->snapshot), &share);\n', '        return e;\n']] },
     { name: 'ranges-compared-with-themselves', service: 'file', file: 'src/file/range_operations.c',
         change: [['    tree.at = share.generation;\n', '']] },
     { name: 'source-read-from-its-beginning', service: 'file', file: 'src/source/own_source.c',
