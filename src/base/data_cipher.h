@@ -28,9 +28,17 @@ void data_cipher_seal(struct data_cipher *cipher, uint64_t number, void *bytes, 
  * key, salt and number, or have changed since. */
 bool data_cipher_open(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       const uint8_t tag[DATA_TAG_SIZE]);
+/* Encrypts or decrypts like the two above, with associated data, which is not encrypted, but must
+ * be the same when the bytes are decrypted. */
+void data_cipher_seal_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,
+                            void *bytes, size_t size, uint8_t ret_tag[DATA_TAG_SIZE]);
+bool data_cipher_open_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,
+                            void *bytes, size_t size, const uint8_t tag[DATA_TAG_SIZE]);
 
 /* Fills a salt with random bytes. Thread-safe. */
 void data_salt_new(uint8_t ret_salt[DATA_SALT_SIZE]);
+/* Fills a key with random bytes. Thread-safe. */
+void data_key_new(uint8_t ret_key[DATA_KEY_SIZE]);
 /* Returns the SHA-256 of a key, which identifies it. */
 void key_hash(const uint8_t key[DATA_KEY_SIZE], uint8_t ret_hash[KEY_HASH_SIZE]);
 
