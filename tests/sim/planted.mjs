@@ -804,7 +804,7 @@ const DEFECTS = [
     { name: 'reset-behind-data-not-seen', service: 'file', file: 'src/net/tls.c', args: FLEET,
         change: [['n < 0 ? errno == EAGAIN : (size_t)n', 'n < 0 || (size_t)n']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
-        change: [['    kept->count = left;\n    return true;', '    return true;']] },
+        change: [['    retained->count = left;\n    return true;', '    return true;']] },
     { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/handles/handle_open.c', args: SMB,
         change: [['    return e ? e : open_state_add_name(&opens, false);', '    return e;']] },
     { name: 'directory-renamed-above-an-open-file', service: 'file', file: 'src/handles/handle_rename.c', args: SMB,
