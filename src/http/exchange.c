@@ -320,8 +320,8 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* Reads a receipt. The other server has the deadlines of a client that sends a body: what it passes
- * on must arrive at a minimum rate. */
+/* Reads a receipt. The other server has the deadlines for its client, which may be slow; it must send
+ * a receipt within the time in which a body must not stall. */
 static enum turn step_receipt(struct live *live)
 {
     struct connection *connection = &live->connection->net;
@@ -342,7 +342,7 @@ static enum turn step_receipt(struct live *live)
         return TURN_ENDS;
     }
     input_use(&connection->input, RECEIPT_BYTES);
-    connection_got_part(connection, (size_t)(receipt.bytes - live->passed_on));
+    connection_awaits_body(connection);
     live->passed_on = receipt.bytes;
     return receipt.is_last ? TURN_SENT : TURN_GOES_ON;
 }

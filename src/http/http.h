@@ -216,7 +216,7 @@ bool exchange_take_file(struct exchange *exchange);
  * the worker. */
 void exchange_cut_behind(struct exchange *exchange);
 
-/* How much of an ended exchange's response was sent: for done() only. */
+/* How much of an exchange's response was sent: in done(), and while it is being sent. */
 struct exchange_sent {
     uint64_t body_bytes;
     size_t head_bytes; /* 0 if no response was started */

@@ -219,6 +219,10 @@ bool cell_listen(struct cell *cell, const struct options *options, const struct 
         return true;
     own.connection_memory_bytes += INTRODUCTION_MAX;
     own.net.outgoing_max = 0;
+#ifdef LAGRA_GATES
+    if (getenv("LAGRA_BODY_STALL_S"))
+        own.net.body_stall_s = (unsigned)strtoul(getenv("LAGRA_BODY_STALL_S"), NULL, 10);
+#endif
     cell->internal = http_start(&where, &own, &cell->internal_application, &cell->front, &problem);
     if (!cell->internal) {
         fprintf(stderr, "lagra: the internal endpoint (--clusterPort): %s\n", problem);
