@@ -1,15 +1,16 @@
-/* A tenure is the right to send responses made from data that another machine may take over. It is
- * the owner's lease on a cell (cluster/owner.h); it has another name because "lease" means leases
- * of blobs everywhere else.
+/* Defines tenures. A tenure is the right to send responses made from data that another machine may
+ * take over. It is the owner's lease on a cell (cluster/owner.h); it has another name because
+ * "lease" means leases of blobs everywhere else.
  *
  * It is checked after a request was decided and before each byte of its response is sent. A
- * process may be stopped between the check and the send, but the decision was made while the tenure
- * held and the client was already waiting, so the response is as correct as one that was delayed by
- * the network. A request must not, however, be decided on old data after another machine has
- * started to serve.
+ * process may be stopped between the check and the send, but the decision was made while the
+ * tenure held and the client was already waiting, so the response is as correct as one that was
+ * delayed by the network. A request must not, however, be decided on old data after another
+ * machine has started to serve.
  *
- * A holder that was cut off from its data gets errors before it knows that it has lost the tenure. Such an error says nothing about the data, so it is reported only if a later renewal has
- * shown that the data was still ours when the error occurred: tenure_confirms(). */
+ * A holder that was cut off from its data gets errors before it knows that it has lost the tenure.
+ * Such an error says nothing about the data, so it is reported only if a later renewal has shown
+ * that the data was still ours when the error occurred: tenure_confirms(). */
 #ifndef LAGRA_BASE_TENURE_H
 #define LAGRA_BASE_TENURE_H
 
@@ -45,9 +46,9 @@ static inline bool tenure_holds(const struct tenure *tenure)
            clock_boot_ns() < atomic_load_explicit(&tenure->ends_ns, memory_order_relaxed);
 }
 
-/* Returns true if an error that occurred at `since_ns` may be reported: a renewal that started later
- * has succeeded, or the tenure is NULL. Otherwise stores the waiter, and wakes it after the next
- * renewal, perhaps before this returns. Thread-safe. */
+/* Returns true if an error that occurred at `since_ns` may be reported: a renewal that started
+ * later has succeeded, or the tenure is NULL. Otherwise stores the waiter, and wakes it after the
+ * next renewal, perhaps before this returns. Thread-safe. */
 bool tenure_confirms(struct tenure *tenure, uint64_t since_ns, struct waiter *waiter);
 
 #endif

@@ -320,8 +320,8 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* Reads a receipt. The other server has the deadlines for its client, which may be slow; it must send
- * a receipt within the time in which a body must not stall. */
+/* Reads a receipt. The other server has the deadlines for its client, which may be slow; it must
+ * send a receipt within the time in which a body must not stall. */
 static enum turn step_receipt(struct live *live)
 {
     struct connection *connection = &live->connection->net;

@@ -21,6 +21,7 @@
 #include "request/cell_parts.h"
 #include "request/cell_request.h"
 #include "request/peer_requests.h"
+#include "store/failure.h"
 #include "service/placement_release.h"
 #include "request/request.h"
 #include "source/cell_source.h"
@@ -404,6 +405,11 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
         endpoints[i].places = cell->key && is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = others_of(cell);
     }
+}
+
+void cell_use_store(struct cell *cell, struct store *store)
+{
+    store_use_tenure(store, cell->location ? &cell->owner.tenure : NULL);
 }
 
 void cell_show(struct cell *cell, struct admin *admin)

@@ -35,7 +35,6 @@
 #include "server/signals.h"
 #include "server/smb_endpoint.h"
 #include "store/embedded/sizes.h"
-#include "store/failure.h"
 #include "table/table.h"
 
 /* Time for requests in progress to finish after SIGTERM, and before the store is reopened. */
@@ -93,7 +92,7 @@ struct running {
     bool is_stopped; /* by a signal, while standing by */
 };
 
-static struct tenure *tenure_of(struct running *run)
+static const struct tenure *tenure_of(const struct running *run)
 {
     return run->options.cluster ? &run->cell.owner.tenure : NULL;
 }
@@ -101,7 +100,7 @@ static struct tenure *tenure_of(struct running *run)
 static bool start_threads(struct running *run)
 {
     open_epoch_record(run->store, run->options.smb.wanted);
-    store_use_tenure(run->store, tenure_of(run));
+    cell_use_store(&run->cell, run->store);
     run->secondary = open_secondary(&run->options, run->store);
     run->pool = decision_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
     run->gather_pool = decision_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);

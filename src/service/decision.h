@@ -197,8 +197,8 @@ void decision_keep_above(struct decision *d);
 /* Records that data of another partition was read. Its sequence must be durable before the response
  * is sent. */
 void decision_saw(struct decision *d, uint64_t sequence);
-/* Records that the store failed (STORE_CORRUPT, STORE_IO), which the response reports. It is sent only
- * if the data was still ours (store_failure_stands()). */
+/* Records that the store failed (STORE_CORRUPT, STORE_IO), which the response reports. It is sent
+ * only if the data was still ours (store_failure_stands()). */
 void decision_saw_failure(struct decision *d);
 /* Records everything that a part of the request saw. */
 void decision_saw_all(struct decision *d, const struct decision *part);

@@ -1,5 +1,5 @@
-/* Failures of a store whose data another process may take over (base/tenure.h). Such a store fails to
- * read before the process knows that it has lost the data. */
+/* Failures of a store whose data another process may take over (base/tenure.h). Such a store fails
+ * to read before the process knows that it has lost the data. */
 #ifndef LAGRA_STORE_FAILURE_H
 #define LAGRA_STORE_FAILURE_H
 
