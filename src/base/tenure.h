@@ -1,6 +1,6 @@
-/* Defines a tenure: the right to send responses made from data that another machine may take over. It is
- * the owner's lease on a cell (cluster/owner.h), under another name because "lease" means leases of
- * blobs everywhere else.
+/* Defines a tenure: the right to send responses made from data that another machine may take over.
+ * It is the owner's lease on a cell (cluster/owner.h), under another name because "lease" means
+ * leases of blobs everywhere else.
  *
  * It is checked after a request was decided and before each byte of its response is sent. A process
  * may be stopped between the check and the send; but the decision was made while the tenure held
