@@ -30,6 +30,7 @@ static void begin(struct decision *d)
     d->scope = bytes_of("", 0);
     d->content_key = NULL;
     d->seen = d->seen_before;
+    d->failed_ns = 0;
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;

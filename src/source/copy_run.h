@@ -19,6 +19,9 @@ struct copy_found {
     /* encryption scope of the destination and its account; empty: no scope */
     struct bytes scope, account;
     bool is_there; /* in steps: all bytes are copied, but the copy is not completed */
+    /* set by decide(): the copy has ended with this error, because its destination may not be
+     * changed any more; OK if it has not */
+    enum error refusal;
 };
 
 /* The next change of a pending copy, with its data. */
