@@ -1,9 +1,9 @@
 /* See stored_scopes.h. */
 #include "admin/stored_scopes.h"
 
-#include "admin/stored_accounts.h"
 #include "base/codec.h"
 #include "service/driver.h"
+#include "service/names.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -13,7 +13,8 @@
 
 static struct partition partition_of_all(void)
 {
-    return (struct partition){ .space = stored_accounts_space(), .key = BYTES("") };
+    return (struct partition){ .space = account_space("accounts", bytes_from_string("")),
+                               .key = BYTES("") };
 }
 
 /* ---- records ---- */

@@ -133,8 +133,7 @@ static bool start_threads(struct running *run)
     return run->endpoint_set.tasks;
 }
 
-/* Starts the listener of a service. With --cluster this precedes the store, and requests are
- * forwarded (cell.h). */
+/* Starts the listener of a service. With --cluster it precedes the store, and forwards (cell.h). */
 static bool start_listener(struct running *run, size_t i)
 {
     const struct service_listener of = {
