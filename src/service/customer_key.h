@@ -30,6 +30,9 @@ enum error customer_key_read(struct call *call, enum key_use use);
  * Returns OK; E_UnsupportedHeader: the version does not have scopes; E_InvalidHeaderValue: not the
  * name of a scope, another scope than that of the SAS, or sent together with a customer's key */
 enum error encryption_scope_read(struct call *call, enum key_use use);
+/* Refuses the headers of a key, without repeating it, where nothing is read with one. Returns OK or
+ * E_UnsupportedHeader. */
+enum error customer_key_refuse(struct call *call);
 /* Reads x-ms-source-encryption-key, the key of a copy source. *ret_key: NULL if none was sent.
  * Returns like customer_key_read(). */
 enum error customer_key_of_source(struct call *call, const struct blob_key **ret_key);
