@@ -10,12 +10,12 @@
 
 #define VERSION            2
 #define RESPONSE_MAX       256u
-/* Timeout of requests that may wait for the disk. It is long because a failed request aborts the
+/* Timeout of requests that may wait for the disk. Long, because a failed request aborts the
  * copy. */
 #define REQUEST_TIMEOUT_MS 30000u
 #define RECORDS_MAX        4096u
-/* Writes may be blocked for about as long as a round took, so a round shorter than this is the last
- * one. */
+/* Writes are blocked for about as long as the last round took, so a round shorter than this is the
+ * last one. */
 #define ROUND_SHORT_MS     100u
 #define ROUNDS_MAX         10u
 

@@ -12,8 +12,8 @@
 #include "service/placement.h"
 #include "service/placement_release.h"
 
-/* Memory for a batch. In the worst case, when every byte of a batch is a reference to a piece, it
- * needs 32 times the size of the batch. */
+/* Memory for a batch, which in the worst case (every byte is a reference to a piece) needs 32 times
+ * its size. */
 #define ARENA_MAX    ((size_t)1 << 30)
 /* Size of changes at which they are committed. */
 #define COMMIT_BYTES (4u << 20)

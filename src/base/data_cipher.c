@@ -17,8 +17,8 @@ struct data_cipher {
     gnutls_aead_cipher_hd_t gcm;
 };
 
-/* Derives the data key: HMAC-SHA256(key, label | salt). One block of a counter-mode KDF is all that
- * a key of 32 bytes needs. */
+/* Derives the data key: HMAC-SHA256(key, label | salt). For a key of 32 bytes, one block of a
+ * counter-mode KDF suffices. */
 static void derive(const uint8_t key[DATA_KEY_SIZE], const uint8_t salt[DATA_SALT_SIZE],
                    uint8_t ret_key[DATA_KEY_SIZE])
 {
@@ -66,39 +66,64 @@ static void nonce_of(uint64_t number, uint8_t ret_nonce[NONCE_SIZE])
 void data_cipher_seal(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       uint8_t ret_tag[DATA_TAG_SIZE])
 {
-    const giovec_t run = { .iov_base = bytes, .iov_len = size };
-    uint8_t nonce[NONCE_SIZE];
-    size_t tag_size = DATA_TAG_SIZE;
-    int result;
-
-    nonce_of(number, nonce);
-    result = gnutls_aead_cipher_encryptv2(cipher->gcm, nonce, sizeof nonce, NULL, 0, &run, 1,
-                                          ret_tag, &tag_size);
-    assert(result == GNUTLS_E_SUCCESS && tag_size == DATA_TAG_SIZE);
+    data_cipher_seal_bound(cipher, number, bytes_of(NULL, 0), bytes, size, ret_tag);
 }
 
 bool data_cipher_open(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       const uint8_t tag[DATA_TAG_SIZE])
 {
+    return data_cipher_open_bound(cipher, number, bytes_of(NULL, 0), bytes, size, tag);
+}
+
+void data_cipher_seal_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,
+                            void *bytes, size_t size, uint8_t ret_tag[DATA_TAG_SIZE])
+{
     const giovec_t run = { .iov_base = bytes, .iov_len = size };
+    const giovec_t data = { .iov_base = (void *)(uintptr_t)bound.ptr, .iov_len = bound.len };
+    uint8_t nonce[NONCE_SIZE];
+    size_t tag_size = DATA_TAG_SIZE;
+    int result;
+
+    nonce_of(number, nonce);
+    result = gnutls_aead_cipher_encryptv2(cipher->gcm, nonce, sizeof nonce, &data,
+                                          bound.len > 0 ? 1 : 0, &run, 1, ret_tag, &tag_size);
+    assert(result == GNUTLS_E_SUCCESS && tag_size == DATA_TAG_SIZE);
+}
+
+bool data_cipher_open_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,
+                            void *bytes, size_t size, const uint8_t tag[DATA_TAG_SIZE])
+{
+    const giovec_t run = { .iov_base = bytes, .iov_len = size };
+    const giovec_t data = { .iov_base = (void *)(uintptr_t)bound.ptr, .iov_len = bound.len };
     uint8_t nonce[NONCE_SIZE];
 
     nonce_of(number, nonce);
-    if (gnutls_aead_cipher_decryptv2(cipher->gcm, nonce, sizeof nonce, NULL, 0, &run, 1,
-                                     (void *)(uintptr_t)tag, DATA_TAG_SIZE) == GNUTLS_E_SUCCESS)
+    if (gnutls_aead_cipher_decryptv2(cipher->gcm, nonce, sizeof nonce, &data, bound.len > 0 ? 1 : 0,
+                                     &run, 1, (void *)(uintptr_t)tag,
+                                     DATA_TAG_SIZE) == GNUTLS_E_SUCCESS)
         return true;
     memset(bytes, 0, size);
     return false;
 }
 
-void data_salt_new(uint8_t ret_salt[DATA_SALT_SIZE])
+static void fill_random(uint8_t *to, size_t size)
 {
     ssize_t got;
 
     do {
-        got = getrandom(ret_salt, DATA_SALT_SIZE, 0);
+        got = getrandom(to, size, 0);
     } while (got < 0); /* interrupted; it fails for no other reason */
-    assert(got == DATA_SALT_SIZE);
+    assert(got == (ssize_t)size);
+}
+
+void data_salt_new(uint8_t ret_salt[DATA_SALT_SIZE])
+{
+    fill_random(ret_salt, DATA_SALT_SIZE);
+}
+
+void data_key_new(uint8_t ret_key[DATA_KEY_SIZE])
+{
+    fill_random(ret_key, DATA_KEY_SIZE);
 }
 
 void key_hash(const uint8_t key[DATA_KEY_SIZE], uint8_t ret_hash[KEY_HASH_SIZE])

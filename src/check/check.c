@@ -1,5 +1,5 @@
-/* Reads all records twice. The first pass collects the names of containers and verifies the index
- * of pieces against the records; the second reads all content. */
+/* Reads all records twice. The first pass collects the names of containers and compares the index
+ * of pieces with the records; the second reads all content. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -52,8 +52,8 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
-/* Returns true if the key is that of a container's, queue's or table's record. The key of an entity
- * may look the same. */
+/* Returns true if the key may be that of a container's, queue's or table's record. The key of an
+ * entity may look the same. */
 static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
@@ -379,7 +379,7 @@ static enum store_result list_put_off(struct check *check)
             finding(check, "a postponed deferred task is corrupt");
         else if (try.failures > 0)
             say_put_off(check, &try);
-        last = task; /* serves only as a position in the list */
+        last = task; /* used only as a position in the list */
         after = &last;
         arena_rewind(arena, empty);
     }

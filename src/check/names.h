@@ -1,4 +1,4 @@
-/* Internal to check/: names of resources in findings, and lost items of a salvage. */
+/* Names of resources in findings, and lost items of a salvage. Internal to check/. */
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 

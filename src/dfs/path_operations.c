@@ -184,12 +184,8 @@ enum error rename_path_subject(struct decision *d)
         (const struct rename_path_parameters *)(const void *)d->parameters;
     struct blob_node *node = blob_state(d)->node;
     struct container from;
-    enum error e = path_rename_open_container(d, &p->rename, &from);
+    enum error e = create_path_subject(d);
 
-    if (!e)
-        e = check_source_permission(d, p->source_identity, &from);
-    if (!e)
-        e = create_path_subject(d);
     if (!e && blob_is_directory(d) && (p->moves_into || node->name.len == 0)) {
         node->name =
             arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),
@@ -197,6 +193,10 @@ enum error rename_path_subject(struct decision *d)
         d->problem->existing = NULL;
         e = create_path_subject(d);
     }
+    if (!e)
+        e = path_rename_open_container(d, &p->rename, &from);
+    if (!e)
+        e = check_source_permission(d, p->source_identity, &from);
     if (!e && node)
         e = path_rename_find_source(d, &p->rename);
     return e;

@@ -32,7 +32,7 @@ static void encode_content(struct text *out, const struct content *content)
                              (content->has_holes ? FLAG_HAS_HOLES : 0) |
                              (content->without_pages ? FLAG_WITHOUT_PAGES : 0)));
     encode_u64(out, content->epoch);
-    encode_u64(out, content->kept);
+    encode_u64(out, content->last_retained);
     encode_long(out, content->stamp);
     encode_u64(out, content->sealed_at);
 }
@@ -81,7 +81,7 @@ static void decode_content(struct decoder *in, struct content *content)
     content->length = decode_u64(in);
     flags = decode_u8(in);
     content->epoch = decode_u32(in);
-    content->kept = decode_u32(in);
+    content->last_retained = decode_u32(in);
     content->stamp = decode_long(in);
     content->sealed_at = decode_u64(in);
     content->has_units = (flags & FLAG_HAS_UNITS) != 0;
@@ -187,7 +187,7 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
     bool readable;
 
     file->stored = (struct tree_record){ .value = { NULL, 0 } };
-    if (!kept.value.ptr || !tree_is_kept(tree, &kept))
+    if (!kept.value.ptr || !tree_record_is_retained(tree, &kept))
         return;
     readable = file_decode(kept.value, &old);
     assert(readable && old.content.stamp == file->content.stamp);
@@ -195,7 +195,7 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
         old.content = content_snapshot(tree_change(tree, part), &file->content);
         kept.value = file_encode(tree->d->arena, &old);
     }
-    tree_record_keep(tree, part, record_key, &kept);
+    tree_record_retain(tree, part, record_key, &kept);
 }
 
 void file_write(struct decision *d, struct decision_part *part, const struct file *file)

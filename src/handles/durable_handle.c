@@ -34,7 +34,8 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 
 /* ---- reconnect ---- */
 
-/* Finds the node of a retained handle. Returns OK, E_ResourceNotFound, as decision_fail_store(). */
+/* Finds the node of a disconnected handle. Returns OK, E_ResourceNotFound, or an error of
+ * decision_fail_store(). */
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
     struct bytes value;
@@ -113,7 +114,7 @@ static enum error find(struct decision *d, const struct handle_reconnect *back,
         return handle_load(d, back->handle, ret_opens);
     if (e != E_InvalidInput)
         return e;
-    /* If the handle's file was replaced, the handle may be closed. */
+    /* if the file was replaced, the handle may have been closed */
     e = handle_find_begun(d, back->handle, HANDLE_READS, ret_opens);
     return e ? e : E_InvalidInput;
 }

@@ -95,7 +95,7 @@ static enum error grant(struct decision *d, struct handle_open *open)
     return e ? e : check_deletes(open);
 }
 
-/* Passes the open state and adds the handle to the node's opens. */
+/* Checks the open state and adds the handle to the node's opens. */
 static enum error pass(struct decision *d, struct handle_open *open, struct open_state *opens)
 {
     bool is_file = file_state(d)->file.kind == TREE_FILE;
@@ -276,7 +276,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         e = handle_gate(d, state->part, state->place.entry.id, &state->file, &opens);
     if (e)
         return e;
-    opens->is_read_only = false; /* not enforced for its creator */
+    opens->is_read_only = false; /* not enforced for the creator */
     open->action = OPENED_NEW;
     open->lasts = true;
     e = pass(d, open, opens);

@@ -24,8 +24,8 @@
 
 struct sockaddr;
 
-/* Returns the number of connections allowed beyond the limit, separately for those that are being
- * refused and for those that were shut down but are not closed yet. */
+/* Returns the number of connections allowed beyond the limit. It applies separately to those being
+ * refused and to those shut down but not yet closed. */
 static inline unsigned overflow_connections(const struct net_limits *limits)
 {
     return limits->connections_max < 512 ? 1 + limits->connections_max / 8 : 64;
@@ -38,7 +38,7 @@ struct connection_list {
 
 /* A thread, its epoll set, and its buffers for the connection in its turn. */
 struct worker {
-    /* New or posted connections, last one first; written by any thread. */
+    /* new or posted connections, newest first; written by any thread */
     _Alignas(64) _Atomic(struct connection *) posted;
     _Atomic unsigned posters; /* threads inside worker_post() */
     _Atomic bool ends;        /* set once there are no more connections */
@@ -54,6 +54,8 @@ struct worker {
     char *block;        /* CONNECTION_BLOCK_BYTES */
     char *tls_input;    /* CONNECTION_INPUT_BYTES, for tls_receive(); NULL before its first call */
     void *state;        /* owned by the protocol */
+    struct net_tick *ticks;
+    uint64_t ticked_ms; /* when they were last run, or the first one was started */
 };
 
 #define ADDRESS_BUCKETS 1024u
@@ -118,9 +120,10 @@ void connection_remove(struct connection *connection);
 
 /* ---- closing connections (cut.c) ---- */
 
-/* Shuts down the sockets of connections that are late; their workers then close them. Acceptor. */
+/* Shuts down the sockets of connections that have missed a deadline; their workers then close them.
+ * Acceptor. */
 void connections_sweep(struct net_server *server);
-/* Shuts down the sockets of idle connections, or of all. */
+/* Shuts down the sockets of idle connections, or of all connections. */
 void connections_cut(struct net_server *server, enum cut_which which);
 
 /* ---- number of connections (connections.c) ---- */
@@ -160,6 +163,10 @@ bool worker_adopt(struct worker *worker, struct connection *connection);
 const char *worker_start(struct worker *worker, struct net_server *server);
 /* Ends and joins the thread, if it was started. There must be no connections. Main thread. */
 void worker_stop(struct worker *worker);
+/* Returns the time in milliseconds until ticks are due, -1 if there are none (ticks.c). */
+int worker_tick_wait(const struct worker *worker);
+/* Runs the ticks if they are due. */
+void worker_run_ticks(struct worker *worker);
 
 /* ---- connections to other servers (outgoing.c) ---- */
 

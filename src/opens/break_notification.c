@@ -1,4 +1,4 @@
-/* Registry of break listeners: lists by key, in stripes that each have a lock. */
+/* Registry of break listeners: hash lists by key, in stripes with a lock each. */
 #include "opens/break_notification.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void stripes_init(void)
         lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
-/* Keys are random or hashes, so any byte is evenly distributed. */
+/* Keys are random or hashes, so any of their bytes is evenly distributed. */
 static struct stripe *stripe_of(const struct guid *key)
 {
     return &stripes[key->b[0] % STRIPES];

@@ -30,8 +30,8 @@ struct break_notification {
 struct break_listener {
     struct guid space;
     struct guid key;
-    /* Called for each break. Several connections may have opens with the same lease key. All their
-     * listeners are called; the oldest, for which is_first is set, must notify the client. */
+    /* Called for each break. If several connections have opens with the lease key, all their
+     * listeners are called. The oldest, for which is_first is set, must notify the client. */
     void (*on_break)(struct break_listener *listener, const struct break_notification *notification,
                      bool is_first);
     uint64_t node;               /* set by break_listener_has() */

@@ -1,4 +1,4 @@
-/* The registry of watchers, and the notifications of changes. */
+/* Registry of watchers, and the notifications that are sent to them. */
 #include "opens/change_notification.h"
 
 #include <assert.h>
@@ -63,8 +63,8 @@ void watcher_remove(struct watcher *watcher)
     lock_release(&stripe->lock);
 }
 
-/* Returns true if the share has watchers, or another share in the same stripe, which only costs
- * some unnecessary work. */
+/* Returns true if the share, or another share in the same stripe, has watchers. The latter only
+ * costs unnecessary work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
@@ -72,8 +72,7 @@ static bool is_watched(const struct guid *space)
 
 /* ---- paths ---- */
 
-/* A path and the directories along it, root first. path[starts[i]..] is relative to directories[i].
- */
+/* A path and its directories, root first. path[starts[i]..] is relative to directories[i]. */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -114,8 +113,8 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
     return way;
 }
 
-/* Reads the current parents of a directory, one after the other, not from one consistent snapshot.
- * Sets *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
+/* Reads the current parents of a directory one at a time, so not from one consistent snapshot. Sets
+ * *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX. */
 static enum error read_parents(struct tree *tree, uint64_t directory, struct bytes *names,
                                uint64_t *ids, size_t *ret_count)
 {

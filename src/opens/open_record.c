@@ -99,7 +99,7 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     return true;
 }
 
-/* Returns true unless the open is stale. A persistent open from an earlier process is stale once it
+/* Returns false if the open is stale. A persistent open from an earlier process is stale once it
  * has expired. A persistent open of this process is never stale, because closing it has further
  * effects. */
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
@@ -131,7 +131,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
     return true;
 }
 
-/* Removes caching entries without an open. */
+/* Removes caching entries that no open uses. */
 static void drop_cachings(struct open_set *set)
 {
     uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0 means no open; else the new number + 1 */

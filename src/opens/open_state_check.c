@@ -1,9 +1,9 @@
-/* Checks operations against the rules of concurrency/opens.h, and implements operations without a
- * handle. For operations on handles see open_state_handles.c. */
+/* Checks operations against the rules of concurrency/opens.h. Operations on handles are in
+ * open_state_handles.c. */
 #include "opens/break_notification.h"
 #include "opens/open_state_private.h"
 
-/* Starts a wait, or continues it until its timeout. */
+/* Starts or continues waiting; fails after the timeout. */
 static enum error wait(struct open_state *opens, const struct file_use *use)
 {
     struct decision *d = opens->d;
@@ -38,7 +38,7 @@ void open_state_notify_break(struct open_state *opens, struct caching_entry *hol
 }
 
 /* Breaks the holder's caching to `to`. If another break is in progress, the new one is sent after
- * the acknowledgment of that one. */
+ * its acknowledgment. */
 static void start_break(struct open_state *opens, struct caching_entry *holder, uint8_t to)
 {
     bool is_breaking = caching_is_breaking(holder);
@@ -51,7 +51,7 @@ static void start_break(struct open_state *opens, struct caching_entry *holder, 
     open_state_notify_break(opens, holder, to);
 }
 
-/* Returns the opens in the form the rules use. */
+/* Converts the opens to the form that the rules use. */
 static struct file_opens opens_of(const struct open_state *opens)
 {
     struct arena *arena = opens->d->arena;
@@ -110,8 +110,8 @@ enum error open_state_check(struct open_state *opens, const struct file_use *use
         start_break(opens, &set->cachings[breaks[i].caching], breaks[i].to);
     if (result.error)
         return result.error;
-    /* A read-only operation cannot commit changes. It returns DECIDE_WAITS, which commits them like
-     * breaks, and is then decided again. */
+    /* A read-only operation cannot commit changes itself. DECIDE_WAITS commits them, like breaks,
+     * and then decides again. */
     return result.waits || (has_settled && !may_commit_changes(opens)) ? wait(opens, use) : OK;
 }
 

@@ -1,4 +1,4 @@
-/* How reads, writes, locks and renames through a handle affect the open state. */
+/* Effect of reads, writes, locks and renames through a handle on the open state. */
 #include "concurrency/lock_sets.h"
 #include "opens/open_state_private.h"
 
@@ -20,9 +20,8 @@ static enum error break_data_caching(struct open_state *opens, const struct open
 
 /* ---- locks ---- */
 
-/* Returns how many of the first locks have valid ranges and fit within BYTE_LOCKS_MAX. Sets
- * *ret_error to the reason for refusing the next one; a conflict of the allowed locks takes
- * precedence over it. */
+/* Counts the leading locks that have valid ranges and fit within BYTE_LOCKS_MAX. Sets *ret_error to
+ * the error of the next one; a conflict of the counted locks takes precedence. */
 static size_t count_allowed(struct open_state *opens, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {

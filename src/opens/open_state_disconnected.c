@@ -34,8 +34,8 @@ static void drop_cachings_without_open(struct open_state *opens)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Closes the disconnected opens that conflict with the operation, and sets *ret_ended if there are
- * any. Their index entries are deleted when the open state is written. Returns OK, or an error of
+/* Closes the disconnected opens that conflict with the operation. Sets *ret_ended if there are any.
+ * Their index entries are deleted when the open state is written. Returns OK, or an error of
  * decision_fail_store(). */
 static enum error close_opens(struct open_state *opens, const struct file_use *use,
                               const struct caching_break *breaks, size_t break_count,
@@ -66,7 +66,7 @@ static enum error close_opens(struct open_state *opens, const struct file_use *u
 
 enum holders { HELD_BY_NOBODY, HELD_BY_DISCONNECTED, HELD_BY_CLIENTS };
 
-/* Returns, for each caching entry, what kinds of opens hold it. */
+/* Returns, for each caching entry, which kinds of opens hold it. */
 static enum holders *find_holders(const struct open_state *opens)
 {
     enum holders *holders = arena_array(opens->d->arena, opens->set.caching_count, sizeof *holders);

@@ -5,8 +5,8 @@
 
 /* ---- disconnect ---- */
 
-/* Reads the handle's index entry. It is read later than the file, so the handle may have been
- * closed in between. */
+/* Reads the handle's index entry, which may be missing: it is read later than the file, and the
+ * handle may have been closed in between. */
 static enum error read_handle(struct open_state *opens, uint64_t id, struct handle *ret_handle)
 {
     struct decision *d = opens->d;

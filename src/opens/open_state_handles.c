@@ -3,7 +3,7 @@
 
 #include "opens/open_state_private.h"
 
-/* Returns the index of the entry with the key, or NO_CACHING. */
+/* Returns the index of the caching entry with the key, or NO_CACHING. */
 static uint16_t find_caching(const struct open_state *opens, const struct guid *key)
 {
     for (size_t i = 0; i < opens->set.caching_count; i++)
@@ -14,8 +14,8 @@ static uint16_t find_caching(const struct open_state *opens, const struct guid *
 
 /* ---- open ---- */
 
-/* Returns the open's access and the caching that it breaks: none for an attribute-only open, write
- * caching for other opens, and all caching for an overwrite. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+/* Returns the access that the open needs and the caching that it breaks: none for an attribute-only
+ * open, all for an overwrite, otherwise write caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
 static struct file_use use_of_open(const struct open_state *opens,
                                    const struct open_state_open *request)
 {
@@ -163,7 +163,7 @@ static void set_pending(struct open_state *opens, bool is_pending)
     opens->is_changed = true;
 }
 
-/* Updates the index of pending deletes from the set. */
+/* Adds or removes the node's entry in the index of pending deletes. */
 static void index_pending(struct open_state *opens)
 {
     if (opens->set.is_delete_pending)
@@ -252,8 +252,8 @@ enum error open_state_set_delete_pending(struct open_state *opens, uint64_t hand
 
 /* ---- caching ---- */
 
-/* Returns the target of the next break. Handle and write caching are broken first, read caching in
- * a second break, as in Windows (smbtorture, smb2.lease.breaking3). */
+/* Returns the target of the next break. Handle and write caching are broken first and read caching
+ * in a second break, as in Windows (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
     uint8_t to = entry->caching.breaks_to;

@@ -268,7 +268,7 @@ static void notify_change(struct decision *d)
     decision_on_commit(d, &change->base);
 }
 
-/* Properties that were not sent are unchanged. */
+/* Properties that were not sent remain unchanged. */
 enum error set_service_properties_decide(struct decision *d,
                                          const struct set_service_properties_parameters *p,
                                          struct set_service_properties_result *r)
@@ -308,8 +308,8 @@ enum error set_service_properties_decide(struct decision *d,
 
 /* ---- Get Service Stats ---- */
 
-/* Reported by the secondary endpoint. Writes are visible there at once, unless the endpoint lags.
- * rest: Get-Blob-Service-Stats; decisions: 65, 535 */
+/* Returns the statistics of the secondary endpoint. Writes are visible there at once, unless the
+ * endpoint lags. rest: Get-Blob-Service-Stats; decisions: 65, 535 */
 enum error get_service_stats_decide(struct decision *d,
                                     const struct get_service_stats_parameters *p,
                                     struct get_service_stats_result *r)

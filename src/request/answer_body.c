@@ -27,11 +27,10 @@ static enum state wait_for_bytes(struct flow *flow)
 }
 
 /* Reports damage that was found before the response headers were sent. */
-static void fail_reading(struct flow *flow, enum store_result result)
+static enum state fail_reading(struct flow *flow, enum store_result result)
 {
-    enum error e = decision_fail_store(&flow->work.decision, result);
-
-    answer_error(&flow->work.answer, e, &flow->work.problem);
+    flow->work.error = decision_fail_store(&flow->work.decision, result);
+    return DURABLE;
 }
 
 static void sum_header(struct answer *a, const char *name, const void *sum, size_t size)
@@ -96,10 +95,8 @@ static enum state read_whole(struct flow *flow)
 
         if (result == STORE_WAIT)
             return wait_for_bytes(flow);
-        if (result) {
-            fail_reading(flow, result);
-            return RESPOND;
-        }
+        if (result)
+            return fail_reading(flow, result);
         assert(count > 0 && count <= length - flow->body_read);
         flow->body_read += count;
     }
@@ -171,10 +168,8 @@ static enum state read_large(struct flow *flow)
     result = content_reader_begin(flow->reader, flow_arm(flow), may_file ? &file : NULL, &in_file);
     if (result == STORE_WAIT)
         return wait_for_bytes(flow);
-    if (result) {
-        fail_reading(flow, result);
-        return RESPOND;
-    }
+    if (result)
+        return fail_reading(flow, result);
     assert(!in_file || may_file);
     a->response->body_length = a->content.length;
     flow->body =
@@ -197,7 +192,8 @@ static enum state read_large(struct flow *flow)
     return RESPOND;
 }
 
-/* Has a front end read a large body from the files of this cell, if it can; otherwise sends it. */
+/* Lets the forwarding front end read a large body from the files of this cell, if it can; otherwise
+ * sends the body. */
 static enum state list_or_read_large(struct flow *flow)
 {
     enum store_result result = STORE_OK;
@@ -208,16 +204,15 @@ static enum state list_or_read_large(struct flow *flow)
     case LIST_WAITS:
         return wait_for_bytes(flow);
     case LIST_FAILED:
-        fail_reading(flow, result);
-        return RESPOND;
+        return fail_reading(flow, result);
     case LIST_NONE:
         break;
     }
     return read_large(flow);
 }
 
-/* Opens a reader on the state that the decision used, which stays readable until the last byte is
- * sent. */
+/* Opens a reader on the state that the decision used; that state remains readable until the last
+ * byte is sent. */
 static void open_reader(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
@@ -244,10 +239,8 @@ enum state answer_body(struct flow *flow)
         return read_whole(flow);
     if (!flow->reader)
         open_reader(flow);
-    if (flow->map_result) {
-        fail_reading(flow, flow->map_result);
-        return RESPOND;
-    }
+    if (flow->map_result)
+        return fail_reading(flow, flow->map_result);
     if (content->length <= SMALL_BODY_MAX || content->md5 || content->crc64)
         return read_whole(flow);
     return list_or_read_large(flow);
@@ -255,9 +248,9 @@ enum state answer_body(struct flow *flow)
 
 /* ---- memory of a response ---- */
 
-/* Returns the arena position at which the temporary memory of an answered request starts: left over
- * from the attempts, or a body that was refused while it was received. Returns NULL if there is
- * none or a reader uses it. */
+/* Returns the mark before the memory that is no longer needed once the response is rendered: left
+ * over from attempts, or a body that was refused while it arrived. Returns NULL if there is none,
+ * or if a reader uses it. */
 static const struct arena_mark *scratch_of(const struct flow *flow)
 {
     if (flow->reader)
@@ -267,8 +260,9 @@ static const struct arena_mark *scratch_of(const struct flow *flow)
     return flow->work.decision.attempts > 0 ? &flow->work.decision.attempt : NULL;
 }
 
-/* A response that the client does not read holds its memory. If the budget is exhausted, a read
- * fails with ServerBusy. A write has already been done and is reported; its response is short. */
+/* Charges the response, whose memory is held until the client has read it. If the budget is
+ * exhausted, a read fails with ServerBusy. A write has already been done, so it is reported; its
+ * response is short. */
 void answer_charge_memory(struct flow *flow)
 {
     const struct operation *operation = flow->work.call.operation;

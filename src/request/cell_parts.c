@@ -10,7 +10,7 @@
 #define RESPONSE_MAX  ((size_t)4 << 20)
 /* Deleting many large blobs may take a long time. */
 #define RESPONSE_MS   20000u
-/* The same value as for forwarded requests. */
+/* Same as for forwarded requests */
 #define RETRY_AFTER_S 3u
 #define PARTS_MAX     256u
 /* Upper bound for the memory of the part that is being executed. */
@@ -18,7 +18,7 @@
 
 enum { IS_SECURE = 1, IS_FORWARDED = 2 };
 enum { IS_ELSEWHERE, IS_HERE };
-/* Statuses of refusals, also sent by peer_requests.h. A 503 is not among them, since it may be sent
+/* Statuses of refusals, also sent by peer_requests.h. They do not include 503, which may be sent
  * after the execution. */
 enum { MALFORMED = 400, TOO_LARGE = 413 };
 
@@ -37,12 +37,12 @@ static bool is_for(const struct work *part, uint32_t cell)
 }
 
 /* Finds the cells of the parts. Returns their number. */
-static size_t list_cells(const struct batch_parameters *asked, const struct work *works,
+static size_t list_cells(const struct batch_parameters *parameters, const struct work *works,
                          struct sent *sent)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < parameters->count; i++) {
         size_t at = 0;
 
         if (!works[i].is_elsewhere)
@@ -56,7 +56,8 @@ static size_t list_cells(const struct batch_parameters *asked, const struct work
     return count;
 }
 
-static struct bytes write_request(const struct call *whole, const struct batch_parameters *asked,
+static struct bytes write_request(const struct call *whole,
+                                  const struct batch_parameters *parameters,
                                   const struct work *works, const struct sent *sent)
 {
     const struct request *request = whole->request;
@@ -73,12 +74,12 @@ static struct bytes write_request(const struct call *whole, const struct batch_p
     encode_u8(&out, (uint8_t)((request->secure ? IS_SECURE : 0) |
                               (request->is_forwarded ? IS_FORWARDED : 0)));
     encode_u64(&out, sent->count);
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < parameters->count; i++) {
         if (!is_for(&works[i], sent->cell))
             continue;
         encode_u64(&out, works[i].problem.elsewhere.incarnation);
         encode_fixed(&out, works[i].call.request_id.b, sizeof works[i].call.request_id.b);
-        encode_bytes(&out, asked->parts[i].text);
+        encode_bytes(&out, parameters->parts[i].text);
     }
     return text_bytes(&out);
 }
@@ -115,7 +116,7 @@ static bool read_responses(struct bytes body, struct arena *arena, size_t count,
     return decoder_ok(&in);
 }
 
-/* No owner has executed these parts. */
+/* Refuses parts that no owner has executed. */
 static void refuse_parts(struct work *works, size_t count, uint32_t cell)
 {
     for (size_t i = 0; i < count; i++)
@@ -132,7 +133,8 @@ static bool was_refused(int status)
            status == 404; /* sent by an earlier version */
 }
 
-/* Returns false if it is not known whether the parts were executed. */
+/* Reads the responses to the parts. Returns false if it is unknown whether the parts were
+ * executed. */
 static bool end(const struct call *whole, size_t count, struct work *works, const struct sent *sent)
 {
     struct peer_response response;
@@ -150,24 +152,24 @@ static bool end(const struct call *whole, size_t count, struct work *works, cons
     return false;
 }
 
-bool cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
+bool cell_parts_run(const struct call *whole, const struct batch_parameters *parameters,
                     struct work *works)
 {
-    struct sent *sent = arena_array(whole->arena, asked->count, sizeof *sent);
-    size_t count = list_cells(asked, works, sent);
+    struct sent *sent = arena_array(whole->arena, parameters->count, sizeof *sent);
+    size_t count = list_cells(parameters, works, sent);
     bool is_known = true;
 
     for (size_t i = 0; i < count; i++) {
         struct peer_request request = { .cell = sent[i].cell,
                                         .path = CELL_PARTS_PATH,
-                                        .body = write_request(whole, asked, works, &sent[i]),
+                                        .body = write_request(whole, parameters, works, &sent[i]),
                                         .response_max = RESPONSE_MAX,
                                         .response_ms = RESPONSE_MS };
 
         sent[i].call = peer_begin(whole->endpoint->peers, &request, whole->arena);
     }
     for (size_t i = 0; i < count; i++)
-        is_known = end(whole, asked->count, works, &sent[i]) && is_known;
+        is_known = end(whole, parameters->count, works, &sent[i]) && is_known;
     return is_known;
 }
 
@@ -233,7 +235,7 @@ static bool read_part(struct serving *s, struct decoder *in, struct work *ret_pa
         placement == 0 || request->content_length != 0)
         return false;
     work_init_part(ret_part, &s->whole, request, &s->response);
-    ret_part->call.input.placement = placement; /* not that of the batch */
+    ret_part->call.input.placement = placement; /* the part's own, not the batch's */
     ret_part->call.request_id = id;
     ret_part->decision.access = STORE_MAY_BLOCK;
     return !work_route_part(ret_part, &s->whole.call) && ret_part->call.operation &&

@@ -1,6 +1,6 @@
 /* Parts of a Blob Batch whose containers are in other cells. The root sends them to the owners of
  * those cells, all parts for a cell in one request. The owner parses each part as the root did, and
- * authenticates, decides and commits it like a request of its own. The root merges the responses in
+ * authenticates, decides and commits it like any other request. The root merges the responses in
  * the order of the parts. decision: 1100
  *
  * Request, a POST of /-/parts (cluster/peer.h), with base/codec.h: u8 1 (version); bytes: service,
@@ -25,9 +25,9 @@
  * the error of each, which is E_MisdirectedRequest if the cell no longer has its container, and its
  * response unless the owner was not reached. May wait for other machines.
  *
- * works    as many as asked->parts
+ * works    as many as parameters->parts
  * returns  false if a part may have been executed whose response is not known */
-bool cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
+bool cell_parts_run(const struct call *whole, const struct batch_parameters *parameters,
                     struct work *works);
 
 /* Handles CELL_PARTS_PATH (peer_requests.h). context: struct endpoint_set */

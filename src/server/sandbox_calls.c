@@ -21,7 +21,7 @@ static const char *const calls[] = {
     "readlinkat", "readv", "rename", "renameat", "renameat2", "rmdir", "sendfile", "stat", "statfs",
     "statx", "sync_file_range", "syncfs", "umask", "unlink", "unlinkat", "write", "writev",
     /* memory */
-    "brk", "madvise", "mincore", "mmap", "mprotect", "mremap", "munmap",
+    "brk", "madvise", "mincore", "mlock", "mmap", "mprotect", "mremap", "munmap",
     /* threads and process identity */
     "arch_prctl", "exit", "exit_group", "futex", "get_robust_list", "getcpu", "getegid", "geteuid",
     "getgid", "getpid", "getpriority", "getrusage", "gettid", "getuid", "membarrier", "prctl",

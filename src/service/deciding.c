@@ -28,6 +28,7 @@ static void begin(struct decision *d)
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
     d->seen = d->seen_before;
+    d->failed_ns = 0;
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;
@@ -67,7 +68,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     begin(d);
     if (!arena_charge_again(d->arena)) /* charge memory of the request and of earlier steps */
         return decision_fail_store(d, STORE_SHORTAGE);
-    /* the error does not depend on data read by the last attempt */
+    /* this error does not depend on data that the last attempt read */
     if (++d->attempts > DECIDING_ATTEMPTS_MAX) {
         episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;

@@ -6,7 +6,7 @@
 #include "base/episode.h"
 
 /* Asserts that d->changes belong to the subject's part, if that is open. In a part of a
- * transaction, the subject belongs to another decision. */
+ * transaction, the subject belongs to the transaction's decision. */
 static void assert_parts(const struct decision *d)
 {
     assert(d->part_count <= DECISION_PARTS_MAX);
@@ -19,6 +19,19 @@ void decision_saw(struct decision *d, uint64_t sequence)
 {
     if (sequence > d->seen)
         d->seen = sequence;
+}
+
+void decision_saw_failure(struct decision *d)
+{
+    if (d->failed_ns == 0)
+        d->failed_ns = clock_boot_ns();
+}
+
+void decision_saw_all(struct decision *d, const struct decision *part)
+{
+    decision_saw(d, part->seen);
+    if (part->failed_ns > d->failed_ns)
+        d->failed_ns = part->failed_ns;
 }
 
 /* ---- the partitions ---- */
@@ -290,11 +303,13 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_BUSY: /* the container is being moved to another cell */
         return E_ServerBusy;
     case STORE_CORRUPT:
-        if (has_dropped_space(d)) /* missing data was dropped with the space */
+        if (has_dropped_space(d)) /* data is missing because it was dropped with the space */
             return DECIDE_AGAIN;
+        decision_saw_failure(d);
         return decision_fail(d, E_InternalError,
                              "Stored data is damaged; the server's log says where.");
     case STORE_IO:
+        decision_saw_failure(d);
         return decision_fail(d, E_InternalError, "The server's disk failed; see its log.");
     case STORE_WAIT:
         return DECIDE_BLOCKING;

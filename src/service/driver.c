@@ -6,6 +6,7 @@
 
 #include "base/sleeper.h"
 #include "service/waiting.h"
+#include "store/failure.h"
 
 /* ---- gates: test builds ---- */
 
@@ -19,8 +20,8 @@ static bool is_gated(const struct driver *driver)
 #endif
 }
 
-/* Commits. A hold at APPLIED means applied and not yet durable, so the syncer must be stopped
- * before the commit. */
+/* Commits. At the gate APPLIED the changes must be applied but not yet durable, so the syncer is
+ * stopped before the commit. */
 static enum error commit_at_gate(const struct driver *driver)
 {
 #ifdef LAGRA_GATES
@@ -69,8 +70,8 @@ enum drive driver_attempt(struct driver *driver)
     return driver->state = is_gated(driver) ? DRIVE_DECIDED : DRIVE_COMMIT;
 }
 
-/* Commits the changes, the preparations of the operation, or the request to others. next: the state
- * that follows */
+/* Commits the changes, whether of the operation itself, of its preparation, or a request to other
+ * clients. next: the following state */
 static enum drive commit(struct driver *driver, enum drive next)
 {
     enum error e = commit_at_gate(driver);
@@ -138,11 +139,17 @@ bool driver_wait(struct driver *driver, struct waiter *waiter)
 
 enum store_result driver_durable(struct driver *driver, uint64_t sequence)
 {
-    struct store *store = driver->decision->store;
+    struct decision *d = driver->decision;
+    struct store *store = d->store;
     enum store_result result = store_durable(store, sequence);
 
     if (result == STORE_WAIT)
         store_wait_durable(store, sequence, pause_arm(&driver->pause));
+    else if (result)
+        decision_saw_failure(d);
+    if (result != STORE_WAIT && d->failed_ns > 0 &&
+        !store_failure_stands(store, d->failed_ns, pause_arm(&driver->pause)))
+        return STORE_WAIT;
     return result;
 }
 
@@ -155,7 +162,8 @@ static void run_pooled(struct pool_job *job)
     driver->decision->access.may_block = true;
     driver->pooled(driver);
     driver->decision->access.may_block = false;
-    pause_wake(&driver->pause); /* the host owns the driver now; do not access it anymore */
+    /* the host may already be using the driver; do not access it any more */
+    pause_wake(&driver->pause);
 }
 
 void driver_run_in(struct driver *driver, struct decision_pool *pool,
@@ -180,6 +188,17 @@ static void sleep_until_changed(struct driver *driver)
     sleeper_release(&sleeper);
 }
 
+/* Waits until a failure of the store may be reported. */
+static void await_failure(struct decision *d)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    while (d->failed_ns > 0 && !store_failure_stands(d->store, d->failed_ns, sleeper_arm(&sleeper)))
+        sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
 {
     struct driver driver = { .ends_when_gone = true };
@@ -190,6 +209,7 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
     while ((reached = driver_run(&driver)) == DRIVE_OTHERS)
         sleep_until_changed(&driver);
     assert(reached == DRIVE_APPLIED || reached == DRIVE_DONE);
+    await_failure(d);
     return driver.error;
 }
 

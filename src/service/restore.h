@@ -1,6 +1,6 @@
-/* Functions of a service for restoring a container, queue, table or share from a backup. Raw
- * records are copied into a new space (admin/restore.c); the record that refers to the space is
- * created again. Pure. */
+/* A service's functions for restoring a container, queue, table or share from a backup. Raw records
+ * are copied into a new space (admin/restore.c); the record that refers to the space is created
+ * anew. Pure. */
 #ifndef LAGRA_SERVICE_RESTORE_H
 #define LAGRA_SERVICE_RESTORE_H
 

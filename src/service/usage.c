@@ -6,8 +6,8 @@
 #include "service/space_parts.h"
 #include "service/usage_parts.h"
 
-/* Number of records between calls of pace(), and per iterator, because an open iterator keeps its
- * state in the store. */
+/* Records between calls of pace(), and per iterator, because an open iterator holds state in the
+ * store. */
 #define STEP_RECORDS   1000u
 #define NAME_MAX_BYTES 4096u
 #define ARENA_MAX      ((size_t)16 << 20)

@@ -65,7 +65,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
-    client_breaks_send(connection); /* those queued for ended sessions are passed on */
+    client_breaks_send(connection); /* breaks queued for ended sessions are passed on */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }
@@ -81,9 +81,8 @@ static bool leave(struct smb_connection *connection)
     return !is_broken;
 }
 
-/* Handles the request of another connection to move this one, which shares none of its sessions, to
- * the thread identified by called_to. Wakes the request once this connection has moved, or cannot
- * move. */
+/* Handles another connection's request to move this one, which shares no session, to the thread
+ * identified by called_to. Wakes that request once this connection has moved, or cannot move. */
 static void answer_call(struct smb_connection *connection)
 {
     struct smb_request *by = atomic_load(&connection->called_by);
@@ -173,7 +172,7 @@ static void end_sessions(struct smb_connection *connection)
     }
 }
 
-/* Takes the woken requests, in the order in which they were woken. */
+/* Removes and returns the woken requests, in the order in which they were woken. */
 static struct smb_request *take_woken(struct smb_connection *connection)
 {
     struct smb_request *last = atomic_exchange(&connection->woken, NULL), *first = NULL;

@@ -118,7 +118,7 @@ static bool read_chunks(struct wire_reader *r, struct copy_chunk *copy)
     return total <= CHUNKS_SIZE_MAX;
 }
 
-/* Lets the thread serve other connections: the request continues when its connection runs again. */
+/* Yields the thread to other connections. The request continues when its connection runs again. */
 static enum smb_step rest(struct smb_request *request, struct copy_chunk *copy)
 {
     struct waiter *waiter = request_arm(request);
@@ -250,9 +250,12 @@ static enum smb_step stage_on(struct smb_request *request, struct ioctl *ioctl)
         return stop(request, ioctl, STATUS_DISK_FULL);
     if (result == STORE_WAIT)
         return STEP_WAIT;
-    if (result)
-        return stop(request, ioctl,
-                    result == STORE_FULL ? STATUS_DISK_FULL : STATUS_UNEXPECTED_IO_ERROR);
+    if (result == STORE_FULL)
+        return stop(request, ioctl, STATUS_DISK_FULL);
+    if (result) {
+        (void)stop(request, ioctl, STATUS_UNEXPECTED_IO_ERROR);
+        return STEP_FAILED;
+    }
     copy->phase = CHUNK_WRITES;
     copy->write = (struct handle_write){
         .tree_connect = &request->tree->tree_connect,

@@ -147,7 +147,7 @@ static enum nt_status refusal(const struct create *create, enum error e)
     return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of(e);
 }
 
-/* Stores the path of an open in a snapshot, where nothing can be renamed. */
+/* Stores the path of an open in a share snapshot, where nothing can be renamed. */
 static void keep_path(struct smb_open *open, struct arena *arena, const struct handle_open *opened)
 {
     struct text path;
@@ -162,7 +162,8 @@ static void keep_path(struct smb_open *open, struct arena *arena, const struct h
     memcpy((char *)(uintptr_t)open->path.ptr, path.ptr, path.len);
 }
 
-/* Sets the durability that the granted caching allows; a persistent open has it already. */
+/* Sets the durability that the granted caching allows. A persistent open already has its
+ * durability. */
 static void become_durable(struct smb_open *open, struct create *create)
 {
     bool is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0;

@@ -34,8 +34,8 @@ static void ask_caching(struct smb_open *place, struct create *create)
     create->open.caching_key = place->caching->listener.key;
 }
 
-/* Requests a persistent handle, whose state is stored when it is opened, before the server can
- * fail. */
+/* Requests a persistent handle. Its state is stored in the commit that opens it, so that it
+ * survives a server failure. */
 static void ask_persistence(struct smb_request *request, struct create *create)
 {
     const struct durable_open open = { .is_available = smb_tree_is_available(request->tree),

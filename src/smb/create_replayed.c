@@ -1,5 +1,5 @@
 /* Replay of a create whose response the client may not have received: responds with the existing
- * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
+ * open, and with as much of the requested caching as that open has. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
 #include "smb_session/durable_scavenger.h"
 #include "smb_session/service.h"

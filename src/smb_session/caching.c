@@ -43,7 +43,7 @@ static struct smb_open *caching_open(const struct smb_caching *caching)
 
 /* ---- reporting breaks: any thread ---- */
 
-/* Has the connection run caching_send_breaks() for this lease or oplock. */
+/* Schedules caching_send_breaks() for this lease or oplock on its connection. */
 static void queue(struct smb_caching *caching)
 {
     struct smb_connection *connection = caching->connection;
@@ -58,7 +58,7 @@ static void queue(struct smb_caching *caching)
     smb_post_news(connection);
 }
 
-/* Merges two breaks into the newer one, which leaves only the caching that both allow. */
+/* Merges two breaks into the newer one, which then leaves only caching that both allow. */
 static void combine(struct pending_break *pending, const struct pending_break *other)
 {
     uint8_t to = pending->to & other->to;
@@ -196,7 +196,7 @@ static void unqueue(struct smb_caching *caching)
     remove_due(caching);
 }
 
-/* Has another connection with the lease send the unsent break. The listener must be removed
+/* Passes the unsent break to another connection with the lease. The listener must be removed
  * already. */
 static void pass_on_pending(const struct smb_caching *caching)
 {
@@ -279,7 +279,7 @@ bool caching_granted(struct smb_open *open)
     return true;
 }
 
-/* Corrects a grant by a newer break that was already sent. */
+/* Removes from a grant what a newer break, already sent, has revoked. */
 static void apply_sent_break(const struct smb_caching *caching, struct caching_given *given)
 {
     if (caching->broken <= given->at)
@@ -350,8 +350,8 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
-/* Takes the pending break. Returns false if none exists, or if the client knows no open with this
- * caching; the break is then sent after the next response to an open. */
+/* Removes and returns the pending break. Returns false if there is none, or if the client knows no
+ * open with this caching yet; the break is then sent after the next response to an open. */
 static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
 {
     bool is_taken;
@@ -372,7 +372,7 @@ static void begin_break(struct smb_caching *caching, const struct pending_break 
     bool is_answered = pending->holds & (CACHING_WRITE | CACHING_HANDLE);
     struct smb_open *open = caching_open(caching);
 
-    if (pending->at < caching->broken) { /* a newer one was sent after another grant */
+    if (pending->at < caching->broken) { /* a newer break was sent after another grant */
         if (pending->sends && !is_answered)
             send_break(caching, open, pending, is_answered);
         return;
@@ -398,7 +398,7 @@ void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t 
     caching->left = keeps;
 }
 
-/* Sends the pending break. A break reported after `is_queued` is cleared queues the caching
+/* Sends the pending break. A break reported after `is_queued` has been cleared queues the caching
  * again. */
 static void send_due(struct smb_caching *caching)
 {

@@ -64,7 +64,7 @@ struct smb_caching {
     uint16_t epoch;
     uint8_t left;   /* CACHING_* remaining after it */
     instant broken; /* commit time, or 0 */
-    /* acknowledges in the client's place on timeout; NULL unless is_breaking */
+    /* acknowledges on the client's behalf after the timeout; NULL unless is_breaking */
     struct smb_request *overdue;
     unsigned breaks;         /* number of breaks */
     struct smb_open *opens;  /* opens, including pending ones; oldest first */
@@ -88,8 +88,8 @@ void caching_leave(struct smb_open *open);
 /* Completes caching_join() once the open has been created or reconnected. Returns false if the
  * lease key is in use for another file. ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open);
-/* Allows breaks to be sent after the response to the open, which is being written. If a newer break
- * was sent before it, corrects *given, the grant of the commit. */
+/* Allows breaks to be sent after the response to the open, which is being written. Removes from
+ * *given, the grant of the commit, what a newer break that was sent earlier has revoked. */
 void caching_answer(struct smb_caching *caching, struct smb_message *message,
                     struct caching_given *given);
 /* Returns the lease with this key on the connection, or NULL. */
@@ -98,8 +98,8 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
 /* Records that the client's acknowledgement of break `number` was committed and leaves `keeps`. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps);
-/* Waits for the acknowledgement of the newest break, and acknowledges it in the client's place on
- * timeout. break_overdue.c */
+/* Waits for the acknowledgement of the newest break; after the timeout, acknowledges it on the
+ * client's behalf. break_overdue.c */
 void break_await(struct smb_open *open);
 /* Ends the wait of break_await(), if any. */
 void break_await_end(struct smb_caching *caching);

@@ -1,5 +1,5 @@
-/* CHANGE_NOTIFY. The first request on an open sets the filter and starts recording changes, until
- * the open is closed. The recorded changes complete one request at a time. ms-smb2: 2.2.35, 2.2.36,
+/* CHANGE_NOTIFY. The first request on an open sets the filter and starts recording changes until
+ * the open is closed. Recorded changes complete one request at a time. ms-smb2: 2.2.35, 2.2.36,
  * 3.3.5.19; MS-FSA 2.1.5.11 */
 #include "smb_session/message.h"
 #include "smb_session/opens.h"
@@ -82,7 +82,7 @@ static void store_change(struct smb_watch *watch, uint32_t action, struct bytes 
 
     lock_assert_held(&watch->lock);
     if (watch->has_overflowed || !make_room(watch, watch->size + more)) {
-        watch->has_overflowed = true; /* drops the recorded changes */
+        watch->has_overflowed = true; /* the recorded changes are dropped */
         forget(watch);
         return;
     }
@@ -134,8 +134,8 @@ static bool put_entry(struct text *text, size_t *last, const struct stored_chang
     return true;
 }
 
-/* Takes the recorded changes. Returns STATUS_NOTIFY_ENUM_DIR if they do not fit. Caller holds the
- * lock. */
+/* Removes and returns the recorded changes. Returns STATUS_NOTIFY_ENUM_DIR if they do not fit.
+ * Caller holds the lock. */
 static enum nt_status take(struct smb_watch *watch, struct notify *notify)
 {
     struct arena *arena = notify->request->message->arena;
@@ -318,7 +318,8 @@ void smb_change_notify_answer(struct smb_request *request, struct wire_writer *w
 
 /* ---- calls from the connection ---- */
 
-/* Completes the oldest request of each watch; the others wait for further changes. */
+/* Completes the oldest request of each watch that has changes; other requests wait for further
+ * changes. */
 void watches_answer(struct smb_connection *connection)
 {
     if (!atomic_exchange(&connection->has_posted_changes, false))

@@ -11,11 +11,11 @@
 struct client_break {
     struct client_break *next; /* in the connection's list */
     struct smb_client of;
-    bool is_sealed;    /* the lease's session is encrypted: the sending session must be, too */
+    bool is_sealed;    /* the lease's session is encrypted, so the sending session must be, too */
     uint64_t place;    /* position of the session that should send it */
     uint64_t of_lease; /* position of the session that holds the lease */
     unsigned refused;  /* sessions that could not send it */
-    bool is_last;      /* all others could not: sent regardless of unsent bytes */
+    bool is_last;      /* no other session could send it, so unsent bytes are ignored */
     uint8_t body[LEASE_BREAK_SIZE];
 };
 

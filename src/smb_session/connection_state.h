@@ -80,11 +80,11 @@ struct smb_connection {
 
 /* Logs why the connection must be closed. Returns false. */
 bool smb_break(struct smb_connection *connection, const char *why);
-/* Has the owner run the connection. The request, unless NULL, may resume at once: the caller must
- * not use it afterwards. Thread-safe. */
+/* Schedules a run of the connection on its owner's thread. The request, unless NULL, may resume at
+ * once, so the caller must not use it afterwards. Thread-safe. */
 void smb_post(struct smb_connection *connection, struct smb_request *request);
-/* Has the owner send pending breaks and changes. The connection must not have ended yet, and does
- * not end during the call. Not called by the owner. */
+/* Schedules sending of pending breaks and changes on the owner's thread. The connection must not
+ * have ended, nor end during the call. Not called by the owner. */
 void smb_post_news(struct smb_connection *connection);
 
 #endif

@@ -47,8 +47,8 @@ static enum smb_step leaving_begin(struct smb_request *request, struct wire_read
     return smb_decide(request, handle_disconnect_attempt, leave);
 }
 
-/* Returns the identity of the create for replay detection: zeros if the open was used, since its
- * client then has the response. */
+/* Returns the identity of the create for replay detection: zeros if the open has been used, because
+ * then its client has the response. */
 static struct scavenger_create known_by(const struct smb_open *open)
 {
     if (!open->is_fresh || !open->has_create)

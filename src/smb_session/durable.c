@@ -23,8 +23,8 @@ enum nt_status durable_check(const struct durable_request *request)
                : STATUS_SUCCESS;
 }
 
-/* Returns the durability of an open. Directories are never durable. Other than persistent opens,
- * only those with handle caching are, as no conflicting open can succeed without a break. */
+/* Returns the durability of an open. Directories are never durable. Apart from persistent opens,
+ * only opens with handle caching are, because a conflicting open must break that first. */
 enum durable_kind durable_granted(const struct durable_request *request,
                                   const struct durable_open *open)
 {
@@ -106,8 +106,8 @@ bool durable_decode(struct bytes from, struct durable_state *ret_state)
 
 /* ---- reconnects ---- */
 
-/* Returns whether the reconnect context matches the open. Both contexts match durable opens of
- * version 1 and 2; the CreateGuid of version 1 is zero. Only DH2C can reconnect to a persistent
+/* Returns whether the reconnect context matches the open. DHnC and DH2C both match durable opens of
+ * either version, the CreateGuid of version 1 being zero. Only DH2C can reconnect to a persistent
  * open. */
 static bool is_meant(const struct durable_state *state, const struct durable_request *request)
 {

@@ -12,7 +12,7 @@
 #include "smb_protocol/limits.h"
 
 #define BUCKETS      1024u
-/* Maximum sleep, as the system clock may be changed. */
+/* Maximum sleep, because the system clock may be changed */
 #define SLEEP_MAX_MS 60000
 /* Delay until a failed close is retried. */
 #define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
@@ -26,7 +26,7 @@ struct disconnected {
     struct tree_connect tree_connect;
     struct held_handle handle;
     instant until;
-    bool is_abandoned; /* closed by its client, but not in the store */
+    bool is_abandoned; /* closed by its client, but not yet in the store */
 };
 
 struct durable_scavenger {

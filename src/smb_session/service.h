@@ -1,4 +1,4 @@
-/* state shared by all connections. service.c */
+/* State shared by all connections. service.c */
 #ifndef LAGRA_SMB_SESSION_SERVICE_H
 #define LAGRA_SMB_SESSION_SERVICE_H
 

@@ -125,7 +125,7 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     struct copied_bytes bytes = { .block_count = 0 };
     struct copied_step step = { .from = from, .body = &g->call->input.body, .bytes = &bytes };
     const struct copy_verdict verdict = { .kind = COPY_STEPS, .step = &step };
-    enum error e = page_walk_look(walk);
+    enum error e = page_walk_find_ranges(walk);
 
     if (!e)
         e = page_walk_gather(walk);

@@ -23,6 +23,7 @@ struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
     struct lag *lag;           /* lagging view, or NULL; set at startup */
+    struct tenure *tenure;     /* store_use_tenure(), or NULL */
     /* number of returns to saved states, which change it only while no commit is running, and of
      * restarts, which change it while no commit to their space is running */
     _Atomic uint64_t returns;

@@ -1,8 +1,8 @@
 /* Deletes versions that no snapshot contains any more. A task uses the index to visit the versions
- * whose `until` is the generation of a deleted snapshot. It lowers a version's `until` to the
- * newest retained generation that contains the version, or deletes the version if none exists.
- * Thus the `until` of every version is a retained generation, or one whose task is not finished,
- * and a task reads only versions whose newest snapshot is the deleted one. */
+ * whose `until` is the generation of a deleted snapshot. It lowers `until` to the newest retained
+ * generation that contains the version, or deletes the version if there is none. Thus the `until`
+ * of every version is a retained generation or one whose task is not finished, and a task reads
+ * only versions whose newest snapshot is the deleted one. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -21,7 +21,7 @@
 /* State of one step. */
 struct step {
     struct tree tree;
-    struct tree_kept kept;
+    struct retained_generations retained;
     tree_forget_fn *forget;
     uint64_t until;
     unsigned count; /* versions examined */
@@ -35,11 +35,12 @@ struct step {
 /* ---- one version ---- */
 
 /* Returns the newest retained generation in [written, until], or 0 if none exists. */
-static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, uint64_t until)
+static uint64_t newest_retained_in(const struct retained_generations *retained, uint64_t written,
+                                   uint64_t until)
 {
-    for (size_t i = kept->count; i > 0; i--)
-        if (kept->generations[i - 1] <= until)
-            return kept->generations[i - 1] >= written ? kept->generations[i - 1] : 0;
+    for (size_t i = retained->count; i > 0; i--)
+        if (retained->generations[i - 1] <= until)
+            return retained->generations[i - 1] >= written ? retained->generations[i - 1] : 0;
     return 0;
 }
 
@@ -64,7 +65,7 @@ static enum store_result collect_version(struct step *step, struct bytes key)
     if (result == STORE_NOT_FOUND) /* deleted after the index was read */
         return STORE_OK;
     step->gone[step->gone_count++] = name;
-    sees = newest_seeing(&step->kept, record.written, step->until);
+    sees = newest_retained_in(&step->retained, record.written, step->until);
     if (sees == 0 && key.ptr[0] == TREE_ENTRY_PREFIX)
         return STORE_OK;
     if (sees == 0)
@@ -141,8 +142,8 @@ static enum store_result take_row(struct step *step, struct bytes row)
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
 
-/* Processes index rows, starting at `from`. *ret_next: row to continue with; ptr NULL if there is
- * none */
+/* Processes index rows, starting at `from`. Sets *ret_next to the row to continue with, or ptr NULL
+ * at the end. */
 static enum store_result take_rows(struct step *step, struct bytes from, struct bytes *ret_next)
 {
     struct decision *d = step->tree.d;
@@ -182,7 +183,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     step.until = be64_get(task->payload.ptr);
     if (tree_open_any(&step.tree, d, task->partition.space, rule))
         return step.tree.failed;
-    result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
+    result = retained_generations_read(step.tree.stamp->before, d->arena, &step.retained);
     if (!result && task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition of the last version */
         begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
     if (!result)

@@ -1,12 +1,12 @@
 // The filesystems of a hierarchical account, whose paths are in one tree: renames from one to another, and what is deleted,
-// restored, counted and backed up of each. rest: Path-Create "x-ms-rename-source"; recorded: RenameFile, RenameDirectory,
-// test_rename_to_an_existing_directory_in_another_file_system; decisions: 1360 to 1365
+// restored, counted, protected and backed up of each. rest: Path-Create "x-ms-rename-source"; recorded: RenameFile, RenameDirectory,
+// test_rename_to_an_existing_directory_in_another_file_system; decisions: 1360 to 1365, 1465
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { DataLakeFileClient, DataLakeServiceClient, FileSystemSASPermissions } from '@azure/storage-file-datalake';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
+import { Control, Server } from '../lib/server.mjs';
 import { account, bytesOf, credential, newFile, pathsOf, rawDfs, rawDfsRefused, refused } from './dfs-setup.mjs';
 import { collect, containerName, once } from './setup.mjs';
 import { raw } from './raw.mjs';
@@ -242,4 +242,77 @@ test('usage, check, backup and restore know the filesystems apart', async (t) =>
     await own.stop({ keep: true });
     const checked = await run(['check', own.location], {}, 60000);
     assert.equal(checked.code, 0, checked.output + checked.errors);
+});
+
+/** A server with the filesystems `one` and `two`: { own, one, two, lagra, protect }. */
+async function openPair(t) {
+    const own = await Server.start({ args: ['--hierarchical'] });
+    t.after(() => own.stop());
+    const [one, two] = [await newFilesystem(serviceOf(own), 'one'), await newFilesystem(serviceOf(own), 'two')];
+    const lagra = async (code, ...words) => {
+        const ran = await run([...words, '--location', own.location], {}, 60000);
+        assert.equal(ran.code, code, `${words.join(' ')}: ${ran.output}${ran.errors}`);
+        return ran.errors;
+    };
+    return { own, one, two, lagra, protect: (...words) => lagra(0, 'container', 'protect', ...words) };
+}
+
+test('a policy or hold of one filesystem protects its own paths, also from renames, and no others', async (t) => {
+    const { own, one, two, lagra, protect } = await openPair(t);
+    const file = await newFile(one, 'dir/file', 'one');
+    await newFile(two, 'file', 'two');
+    await protect('one', 'policy', '--days', '3');
+    await refused(file.move('two', 'x'), 409, 'BlobImmutableDueToPolicy');
+    await refused(one.getDirectoryClient('dir').move('two', 'x'), 409, 'BlobImmutableDueToPolicy');
+    await refused(two.getFileClient('file').move('one', 'dir/file'), 409, 'BlobImmutableDueToPolicy');
+    await two.getFileClient('file').move('one', 'dir/new');
+    await refused(one.getFileClient('dir/new').move('two', 'file'), 409, 'BlobImmutableDueToPolicy');
+    assert.equal(await names(one), 'dir/ dir/file dir/new');
+    // the paths of the other one are changed, and it is deleted, as before
+    await newFile(two, 'file', 'again');
+    await newFile(two, 'file', 'overwritten');
+    await two.getFileClient('file').delete();
+    // it is deleted only by the operator and if it has no files, whatever the others have
+    await newFile(two, 'other');
+    await refused(one.delete(), 409, 'BlobImmutableDueToPolicy');
+    assert.match(await lagra(1, 'container', 'delete', 'one'), /immutable/);
+    await protect('two', 'hold', '--tags', 'case1');
+    assert.match(await lagra(1, 'container', 'delete', 'two'), /legal hold/i);
+    await protect('two', 'release', '--tags', 'case1');
+    const empty = await newFilesystem(serviceOf(own), 'empty');
+    await empty.getDirectoryClient('a/b').create();
+    await protect('empty', 'policy', '--days', '3');
+    await lagra(0, 'container', 'delete', 'empty');
+    assert.deepEqual([await names(one), await names(two)], ['dir/ dir/file dir/new', 'other']);
+    const control = new Control(own);
+    await control.tasks();
+    control.close();
+    await own.stop({ keep: true });
+    const checked = await run(['check', own.location], {}, 60000);
+    assert.equal(checked.code, 0, checked.output + checked.errors);
+});
+
+test('a restored filesystem has its protection: a retained file does not expire', async (t) => {
+    const { own, one, lagra, protect } = await openPair(t);
+    const control = new Control(own);
+    t.after(() => control.close());
+    const expires = { 'x-ms-expiry-option': 'RelativeToNow', 'x-ms-expiry-time': '60000' };
+    await newFile(one, 'dir/file', 'kept');
+    const at = { base: { host: own.host, port: own.ports.blob } };
+    assert.equal((await raw('PUT', '/one/dir/file?comp=expiry', expires, '', at)).status, 200);
+    await protect('one', 'hold', '--tags', 'case1');
+    await control.clock(100);
+    const folder = `${own.location}-backups`;
+    await lagra(0, 'backup', folder);
+    await lagra(0, 'restore', 'container', folder, 'one', '--as', 'three');
+    const three = serviceOf(own).getFileSystemClient('three');
+    for (const filesystem of [one, three]) {
+        await control.tasks();
+        assert.equal(await text(filesystem, 'dir/file'), 'kept');
+        await refused(filesystem.getFileClient('dir/file').delete(), 409, 'BlobImmutableDueToLegalHold');
+    }
+    assert.match(await lagra(1, 'restore', 'container', folder, 'one', '--replace'), /legal hold/i);
+    await protect('three', 'release', '--tags', 'case1');
+    assert.equal(await names(three), 'dir/');
+    assert.equal(await text(one, 'dir/file'), 'kept');
 });

@@ -1,15 +1,15 @@
 // Writers of directories and files of a hierarchical account, through both endpoints, against a server
 // that will be killed, and the check afterwards: each acknowledged change is done, each other change is
 // done completely or not at all (a change of access control lists below a directory: node by node), and a
-// renamed directory has all of its contents, under one name. Deleted paths are retained, listed and restored, with
+// renamed directory has all of its contents, under one name, also in another filesystem. Deleted paths are retained, listed and restored, with
 // everything below them, and files expire. A user without a role deletes directories if their lists permit that.
 //
-// Each writer has a directory of its own, so its order of changes is known.
+// Each writer has a directory of its own in each filesystem, so its order of changes is known.
 
 import { untilGone } from './campaign.mjs';
 import { checkFolder } from './files.mjs';
-import { PathClient } from './path_client.mjs';
-import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, possible } from './path_model.mjs';
+import { otherDirectory, PathClient } from './path_client.mjs';
+import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, OTHER, possible } from './path_model.mjs';
 import { serverOptions } from './path_users.mjs';
 
 const FILESYSTEM = 'crash-paths';
@@ -44,11 +44,14 @@ export class PathCampaign {
     async create() {
         const client = new PathClient(this.#server);
 
-        await client.createFilesystem(FILESYSTEM);
+        for (const name of [FILESYSTEM, `${FILESYSTEM}-2`]) {
+            await client.createFilesystem(name);
+            await client.letIn(name);
+        }
         await client.retain();
-        await client.letIn(FILESYSTEM);
         for (const { directory } of this.#writers)
-            await client.createWriter(directory);
+            for (const one of [directory, otherDirectory(directory)])
+                await client.createWriter(one);
         client.close();
     }
 
@@ -134,9 +137,10 @@ export class PathCampaign {
     #next({ state }) {
         const choice = this.#random(20);
 
-        if (state.size === 0 || (choice < 5 && state.size < NODES_MAX))
+        const paths = [...state.keys()].filter((one) => one !== OTHER);
+        if (paths.length === 0 || (choice < 5 && paths.length < NODES_MAX))
             return this.#nextCreate(state);
-        const path = this.#oneOf([...state.keys()]);
+        const path = this.#oneOf(paths);
 
         if (choice < 9)
             return this.#nextRename(state, path);
@@ -229,8 +233,10 @@ export class PathCampaign {
 
         await client.retain(false);
         for (const writer of this.#writers) {
-            await client.removeForGood(writer.directory);
-            await client.createWriter(writer.directory);
+            for (const directory of [writer.directory, otherDirectory(writer.directory)]) {
+                await client.removeForGood(directory);
+                await client.createWriter(directory);
+            }
             writer.state = emptyState();
         }
         await client.retain();

@@ -19,7 +19,9 @@ import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
 import { FileCampaign } from './files.mjs';
 import { HoldCampaign } from './holds.mjs';
+import { KeyCampaign } from './keys.mjs';
 import { PathCampaign, RenameCampaign } from './paths.mjs';
+import { ProtectedCampaign } from './protected.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -156,7 +158,9 @@ async function runMany(messages) {
 await run('blobs', Campaign, POINTS);
 await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
-await run('holds', HoldCampaign, Math.ceil(POINTS / 8));
+await run('holds', HoldCampaign, Math.ceil(POINTS / 16));
+await run('protected containers', ProtectedCampaign, Math.ceil(POINTS / 16));
+await run('keys', KeyCampaign, Math.ceil(POINTS / 16));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);

@@ -51,7 +51,7 @@ const DEFECTS = [
         change: [['    result = rename_root(d, container, true, &renamed);\n    if (result || is_retained)\n        return result;\n    collect(d, renamed.node->changes);\n',
             '    (void)renamed;\n    (void)rename_root;\n    (void)collect;\n    result = STORE_OK;\n    if (result || is_retained)\n        return result;\n']], specs: ['path-across'] },
     { name: 'protection-read-before-it-changed', file: 'src/blob/container_immutability.c', change: [['    store_restart_decisions(restart->store, restart->space);', '    (void)restart;']],
-        specs: ['hold-container', 'hold-container-delete', 'path-protected'] },
+        specs: ['hold-container', 'hold-container-delete', 'hold-append', 'hold-pages', 'path-protected'] },
     { name: 'renamed-out-of-a-held-filesystem', file: 'src/blob/immutability.c', change: [['    if (container_protects(leaves))\n        return refuse(leaves->holds.len > 0, leaves->mode != POLICY_NONE);\n', '']],
         specs: ['path-protected'] },
     { name: 'replaced-in-a-held-filesystem', file: 'src/blob/immutability.c', change: [['    if (!blob || blob_is_directory(d))\n        return OK;\n    return refuse(of->holds.len > 0, of->mode != POLICY_NONE);', '    (void)blob;\n    (void)of;\n    return OK;']],
@@ -59,7 +59,7 @@ const DEFECTS = [
     { name: 'expired-without-its-filesystem', file: 'src/blob/expire_file.c', change: [['    if (!result && !guid_is_zero(&root))\n        result = is_retained_in(d, &root, blob, ret_retained);\n', '']],
         specs: ['path-protected'] },
     { name: 'own-state-of-what-is-changed', file: 'src/store/embedded/commit.c', change: OWN_STATE,
-        specs: ['lost-update', 'queue-update-delete', 'table-lost-update', 'file-rename', 'lease-acquire', 'tags-condition', 'block-lists', 'container-metadata', 'path-append', 'path-delete', 'path-acl'] },
+        specs: ['lost-update', 'queue-update-delete', 'table-lost-update', 'file-rename', 'lease-acquire', 'tags-condition', 'block-lists', 'container-metadata', 'path-append', 'path-delete', 'path-acl', 'protect-lock', 'key-overwrite', 'hold-blob'] },
     { name: 'any-guard', file: 'src/store/embedded/commit.c', change: UNGUARDED,
         specs: ['policy-revoked', 'queue-policy-revoked', 'table-policy-revoked', 'share-policy-revoked', 'container-retention', 'share-retention', 'share-restore', 'file-quota-lowered'] },
 ];

@@ -291,11 +291,10 @@ static void add_part(const struct census_part *part)
 
 static void add_parts(void)
 {
-    static const struct census_part *const of_run[SIM_SERVICES] = { [SIM_BLOB] = &census_blob,
-                                                                    [SIM_QUEUE] = &census_queue,
-                                                                    [SIM_TABLE] = &census_table,
-                                                                    [SIM_FILE] = &census_file,
-                                                                    [SIM_PATH] = &census_path };
+    static const struct census_part *const of_run[SIM_SERVICES] = {
+        [SIM_BLOB] = &census_blob, [SIM_QUEUE] = &census_queue, [SIM_TABLE] = &census_table,
+        [SIM_FILE] = &census_file, [SIM_PATH] = &census_path,   [SIM_PROTECT] = &census_blob
+    };
 
     add_part(of_run[world->plan.service]);
     if (world->plan.service == SIM_FILE)

@@ -13,7 +13,6 @@
 #define WALL_SET_MAX_NS (INT64_C(250000) * SECOND_NS)
 
 static struct weather {
-    bool is_calm;
     unsigned errors_rare;  /* one call in so many fails; 0: none */
     bool errors_of_start;  /* none after it */
     unsigned sites, kinds; /* bits: of calls, of files */
@@ -244,7 +243,6 @@ void faults_begin(bool calm)
     weather = (struct weather){ .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
     world->disk->pages_max = UINT64_MAX;
     weather.away_rare = 1u << world_draw(STREAM_FAULTS, 8);
-    weather.is_calm = calm;
     if (calm)
         return;
     draw_crash();
@@ -286,11 +284,6 @@ void faults_begin(bool calm)
     weather.has_faults = weather.aim.rare || weather.errors_rare || weather.slow_rare ||
                          weather.no_file_rare || weather.files_max != UINT_MAX ||
                          world->disk->pages_max != UINT64_MAX;
-}
-
-bool faults_are_excluded(void)
-{
-    return weather.is_calm;
 }
 
 bool faults_have_stopped(void)

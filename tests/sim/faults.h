@@ -13,8 +13,6 @@ enum site { SITE_READ, SITE_WRITE, SITE_SYNC, SITE_OPEN, SITE_NAME, SITE_PUNCH, 
 
 /* After sched_begin(). calm: no faults and no crash in this life. */
 void faults_begin(bool calm);
-/* Returns true in a life, or the end of a life, that was begun calm. */
-bool faults_are_excluded(void);
 /* Is the weather over? */
 bool faults_have_stopped(void);
 /* A fault was injected in this life. */

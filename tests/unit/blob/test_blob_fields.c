@@ -134,7 +134,7 @@ static const struct blob page_blobs[] = {
                    .length = 512,
                    .form = CONTENT_SPARSE,
                    .epoch = 9,
-                   .kept = 7,
+                   .last_retained = 7,
                    .stamp = 5000,
                    .sealed_at = 4000 } },
     { .type = BLOB_PAGE,
@@ -151,7 +151,7 @@ static const struct blob page_blobs[] = {
                    .has_holes = true,
                    .without_pages = true,
                    .epoch = 10,
-                   .kept = 8,
+                   .last_retained = 8,
                    .stamp = 5001,
                    .sealed_at = 4001 } },
 };
