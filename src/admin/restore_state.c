@@ -125,11 +125,13 @@ static bool commit_if_large(struct restore *r)
     return !r->changes || changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
 }
 
-static void close_stage(struct restore *r)
+static void close_stages(struct restore *r)
 {
-    if (r->stage)
-        stage_close(r->stage);
-    r->stage = NULL;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        if (r->stages[sealed])
+            stage_close(r->stages[sealed]);
+        r->stages[sealed] = NULL;
+    }
     r->pieces = NULL;
     r->piece_count = 0;
     r->seals = NULL;
@@ -140,7 +142,7 @@ static bool begin_partition(struct restore *r, struct bytes key)
 {
     bool committed = commit(r);
 
-    close_stage(r);
+    close_stages(r);
     arena_free(r->part);
     r->part = arena_new(ARENA_MAX);
     r->key = arena_copy(r->part, key);
@@ -149,8 +151,10 @@ static bool begin_partition(struct restore *r, struct bytes key)
 }
 
 /* Records the seal of the next piece. */
-static void add_seal(struct restore *r, struct bytes seal)
+static void add_seal(struct restore *r, struct bytes bytes)
 {
+    struct piece_seal *seal = NULL;
+
     if (r->added == r->seal_room) {
         size_t room = r->seal_room > 0 ? 2 * r->seal_room : 64;
         const struct piece_seal **seals = arena_array(r->part, room, sizeof *seals);
@@ -160,28 +164,45 @@ static void add_seal(struct restore *r, struct bytes seal)
         r->seals = seals;
         r->seal_room = room;
     }
-    r->seals[r->added++] =
-        seal.ptr ? memcpy(arena_alloc(r->part, seal.len), seal.ptr, seal.len) : NULL;
+    if (bytes.ptr) {
+        seal = arena_alloc(r->part, offsetof(struct piece_seal, salt) + bytes.len);
+        seal->store_key = 0;
+        memcpy((char *)seal + offsetof(struct piece_seal, salt), bytes.ptr, bytes.len);
+    }
+    r->seals[r->added++] = seal;
 }
 
-/* seal: ptr NULL: the piece is not encrypted */
+/* Returns the stage of pieces with or without a seal. */
+static struct stage *stage_for(struct restore *r, bool sealed)
+{
+    struct stage **stage = &r->stages[sealed];
+
+    if (*stage)
+        return *stage;
+    *stage = stage_open(r->endpoint->store, UINT64_MAX);
+    if (sealed)
+        stage_keep(*stage);
+    return *stage;
+}
+
+/* seal: ptr NULL: the piece has none */
 static bool add_piece(struct restore *r, struct bytes data, struct bytes seal)
 {
     enum store_result result = STORE_OK;
     struct sleeper sleeper;
+    struct stage *stage;
 
     if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces ||
-        (seal.ptr && seal.len != piece_seal_size(piece_sectors_of((uint32_t)data.len))))
+        (seal.ptr && seal.len != RESTORE_SEAL_SIZE(piece_sectors_of((uint32_t)data.len))))
         return fail(r, "a piece of the backup is malformed");
     add_seal(r, seal);
-    if (!r->stage)
-        r->stage = stage_open(r->endpoint->store, UINT64_MAX);
-    stage_cut(r->stage, data.len);
+    stage = stage_for(r, seal.ptr != NULL);
+    stage_cut(stage, data.len);
     sleeper_init(&sleeper);
     while (!result && data.len > 0) {
         size_t taken = 0;
 
-        result = stage_write(r->stage, data, sleeper_arm(&sleeper), &taken);
+        result = stage_write(stage, data, sleeper_arm(&sleeper), &taken);
         data = bytes_from(data, taken);
         if (result == STORE_WAIT) {
             sleeper_wait(&sleeper);
@@ -192,20 +213,44 @@ static bool add_piece(struct restore *r, struct bytes data, struct bytes seal)
     return result ? fail_store(r, result) : true;
 }
 
-static bool finish_stage(struct restore *r)
+static bool finish_stage(struct restore *r, struct stage *stage)
 {
     enum store_result result;
     struct sleeper sleeper;
 
-    if (!r->stage || r->pieces)
-        return true;
     sleeper_init(&sleeper);
-    while ((result = stage_finish(r->stage, sleeper_arm(&sleeper))) == STORE_WAIT)
+    while ((result = stage_finish(stage, sleeper_arm(&sleeper))) == STORE_WAIT)
         sleeper_wait(&sleeper);
     sleeper_release(&sleeper);
-    if (result)
-        return fail_store(r, result);
-    r->pieces = stage_pieces(r->stage, &r->piece_count);
+    return result ? fail_store(r, result) : true;
+}
+
+/* Finishes both stages, and lists their pieces in the order in which they were added. */
+static bool finish_stages(struct restore *r)
+{
+    const struct piece *next[2] = { NULL, NULL };
+    struct piece *pieces;
+    size_t count[2] = { 0, 0 };
+
+    if (r->added == 0 || r->pieces)
+        return true;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        if (!r->stages[sealed])
+            continue;
+        if (!finish_stage(r, r->stages[sealed]))
+            return false;
+        next[sealed] = stage_pieces(r->stages[sealed], &count[sealed]);
+    }
+    if (count[0] + count[1] != r->added)
+        return fail(r, "a piece of the backup is malformed");
+    pieces = arena_array(r->part, r->added, sizeof *pieces);
+    for (size_t i = 0; i < r->added; i++) {
+        pieces[i] = *next[r->seals[i] != NULL]++;
+        if (r->seals[i])
+            pieces[i].seal = r->seals[i];
+    }
+    r->pieces = pieces;
+    r->piece_count = r->added;
     return true;
 }
 
@@ -220,7 +265,7 @@ static bool put_record(struct restore *r, struct decoder *in)
 
     record.value = decode_bytes(in);
     record.piece_count = (size_t)decode_u64(in);
-    if (in->bad || record.piece_count > (size_t)(in->end - in->at) || !finish_stage(r))
+    if (in->bad || record.piece_count > (size_t)(in->end - in->at) || !finish_stages(r))
         return fail(r, "a record of the backup is malformed");
     pieces = arena_array(r->batch, record.piece_count, sizeof *pieces);
     for (size_t i = 0; i < record.piece_count; i++) {
@@ -229,7 +274,6 @@ static bool put_record(struct restore *r, struct decoder *in)
         if (in->bad || number >= r->piece_count)
             return fail(r, "a record of the backup refers to a missing piece");
         pieces[i] = r->pieces[number];
-        pieces[i].seal = r->seals[number];
     }
     if (functions->without_lease && !r->is_move)
         record.value = functions->without_lease(r->batch, family, &record);
@@ -460,7 +504,7 @@ static enum error attempt_drop(struct decision *d, void *of)
 
 void restore_free(struct restore *r, bool published)
 {
-    close_stage(r);
+    close_stages(r);
     if (!published)
         (void)decide(r, attempt_drop); /* if this fails, the deferred task drops the space */
     if (r->is_move)

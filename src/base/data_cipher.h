@@ -28,8 +28,8 @@ void data_cipher_seal(struct data_cipher *cipher, uint64_t number, void *bytes, 
  * key, salt and number, or have changed since. */
 bool data_cipher_open(struct data_cipher *cipher, uint64_t number, void *bytes, size_t size,
                       const uint8_t tag[DATA_TAG_SIZE]);
-/* Like the two above, with associated data, which is not encrypted, but must be the same when the
- * bytes are decrypted. */
+/* Encrypts or decrypts like the two above, with associated data, which is not encrypted, but must
+ * be the same when the bytes are decrypted. */
 void data_cipher_seal_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,
                             void *bytes, size_t size, uint8_t ret_tag[DATA_TAG_SIZE]);
 bool data_cipher_open_bound(struct data_cipher *cipher, uint64_t number, struct bytes bound,

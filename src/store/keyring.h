@@ -1,4 +1,4 @@
-/* The keys of a data directory that is encrypted at rest. decision: 1425
+/* Manages the keys of a data directory that is encrypted at rest. decision: 1425
  *
  * The file `keys` of the data directory contains random store keys, each wrapped with one of the
  * operator's master keys (master_keys.h). The newest store key encrypts new data. To rotate the
@@ -9,7 +9,7 @@
  *              ID: of the master key, 64 hex digits; WRAPPED: base64 of the wrapped form (below);
  *              then a line "sum " with the CRC-32C of all lines before it, 8 hex digits
  *   wrapped    1     version (1)
- *   form       4 be  number of the store key that wraps it; 0: a master key does
+ *   form       4 be  number of the store key that wraps it, or 0 for a master key
  *              16    salt, of a data cipher (base/data_cipher.h) with the key for this use
  *              32    the key, encrypted with number 0
  *              16    tag, which also authenticates the associated data
@@ -34,7 +34,7 @@ enum keyring_use {
 };
 /* Opens the keys of a data directory.
  *
- * masters       the operator's keys, or NULL if there are none; used only during the call
+ * masters       the operator's keys, or NULL; used only during the call
  * ret_keyring   NULL if the directory is not encrypted and there are no master keys
  * *ret_problem  sentence for the operator; valid until the next problem of this thread
  *
@@ -49,7 +49,11 @@ enum store_result keyring_open(int folder, const struct master_keys *masters, en
  * STORE_OK, STORE_IO. Startup thread. */
 enum store_result keyring_create(int folder, const struct master_keys *masters,
                                  struct keyring **ret_keyring, const char **ret_problem);
-/* Like keyring_open(), from the contents of a file, and without rotation. */
+/* Gives a new data directory the same store keys as another one has, such as another cell of the
+ * cluster. from: folder of that one. Returns like keyring_open(); STORE_NOT_FOUND never. */
+enum store_result keyring_copy(int folder, int from, const struct master_keys *masters,
+                               struct keyring **ret_keyring, const char **ret_problem);
+/* Reads the contents of a file `keys`, without rotation. Returns like keyring_open(). */
 enum store_result keyring_read(struct bytes file, const struct master_keys *masters,
                                struct keyring **ret_keyring, const char **ret_problem);
 /* Returns the contents of a file `keys` with these keys, wrapped with the current master key. */

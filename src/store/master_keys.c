@@ -1,5 +1,4 @@
-/* Reads the operator's file of master keys: see master_keys.h. The file is treated as hostile only
- * in form; whoever can write it decides about all keys. */
+/* Reads the operator's file of master keys: see master_keys.h. */
 #include "store/master_keys.h"
 
 #include <assert.h>
@@ -140,7 +139,7 @@ static struct master_keys *read_open(int fd, const char **ret_problem)
 
 struct master_keys *master_keys_read(const char *path, const char **ret_problem)
 {
-    /* O_NONBLOCK: a pipe that nobody writes to must not stop the start */
+    /* O_NONBLOCK: a pipe without a writer must not stop the start */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct master_keys *keys;
     char why[256];

@@ -1,5 +1,5 @@
-/* The operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap the keys
- * of data directories (keyring.h).
+/* Reads the operator's file of master keys (--encryptionKey FILE, docs/encryption.md), which wrap
+ * the keys of data directories (keyring.h).
  *
  *   file       lines of text, each empty, a comment that starts with #, or a master key: 32 random
  *              bytes in base64. The first key is the current one; the others are older ones, with
@@ -20,15 +20,15 @@
 
 struct master_keys;
 
-/* Reads the file. Refuses files that everybody may read or that others may write, and files of other
- * users than root and this process's.
+/* Reads the file. Refuses files that all users may read or that others may write, and files
+ * of other users than root and this process's.
  *
- * ret_problem  sentence for the operator, without any part of a key; valid until the next problem of
- *              this thread
+ * ret_problem  sentence for the operator, without any part of a key; valid until the next problem
+ *              of this thread
  *
  * Returns NULL with a problem. */
 struct master_keys *master_keys_read(const char *path, const char **ret_problem);
-/* Like master_keys_read(), from the contents of a file. */
+/* Reads the contents of a file. Returns like master_keys_read(). */
 struct master_keys *master_keys_parse(struct bytes text, const char **ret_problem);
 /* Wipes and frees them. keys: may be NULL */
 void master_keys_free(struct master_keys *keys);
@@ -37,7 +37,7 @@ size_t master_keys_count(const struct master_keys *keys);
 /* Returns a key; index 0 is the current one. */
 const uint8_t *master_key(const struct master_keys *keys, size_t index);
 const uint8_t *master_key_id(const struct master_keys *keys, size_t index);
-/* Returns the index of the key with this id, or the number of keys if there is none. */
+/* Returns the index of the key with this id, or the number of keys if no key has it. */
 size_t master_keys_find(const struct master_keys *keys, const uint8_t id[KEY_HASH_SIZE]);
 /* Writes the digits of an id that are shown, ended by NUL. */
 void master_key_id_show(const uint8_t id[KEY_HASH_SIZE], char ret_digits[MASTER_KEY_ID_SHOWN]);

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/sleeper.h"
+#include "store/keyring.h"
 #include "store/record_key.h"
 #include "base/log.h"
 
@@ -267,9 +268,22 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
     return result;
 }
 
+const struct keyring *store_keyring(const struct store *store)
+{
+    return store->keyring;
+}
+
 struct stage *stage_open(struct store *store, uint64_t length_hint)
 {
-    return store->operations->stage_open(store, length_hint);
+    struct stage *stage = store->operations->stage_open(store, length_hint);
+
+    if (store->keyring) {
+        stage->encrypts = true;
+        stage->store_key = keyring_newest(store->keyring);
+        memcpy(stage->key, keyring_key(store->keyring, stage->store_key, KEY_FOR_PIECES),
+               DATA_KEY_SIZE);
+    }
+    return stage;
 }
 
 void stage_want_md5(struct stage *stage)
@@ -281,9 +295,18 @@ void stage_want_md5(struct stage *stage)
 
 void stage_encrypt(struct stage *stage, const uint8_t key[DATA_KEY_SIZE])
 {
-    assert(stage->taken == 0 && !stage->encrypts);
+    assert(stage->taken == 0 && stage->encrypts == (stage->store_key > 0));
     stage->encrypts = true;
+    stage->store_key = 0;
     memcpy(stage->key, key, DATA_KEY_SIZE);
+}
+
+void stage_keep(struct stage *stage)
+{
+    assert(stage->taken == 0 && stage->encrypts == (stage->store_key > 0));
+    stage->encrypts = false;
+    stage->store_key = 0;
+    explicit_bzero(stage->key, sizeof stage->key);
 }
 
 struct piece_seal *piece_seal_new(const struct stage *stage, uint32_t sectors,
@@ -292,6 +315,7 @@ struct piece_seal *piece_seal_new(const struct stage *stage, uint32_t sectors,
     struct piece_seal *seal = xcalloc(1, piece_seal_size(sectors));
 
     assert(stage->encrypts);
+    seal->store_key = stage->store_key;
     data_salt_new(seal->salt);
     *ret_cipher = data_cipher_new(stage->key, seal->salt);
     return seal;
@@ -382,6 +406,19 @@ enum store_result piece_decrypt(const struct piece *piece, struct data_cipher *c
         return STORE_CORRUPT;
     }
     return STORE_OK;
+}
+
+const uint8_t *piece_store_key(struct store *store, const struct piece *piece)
+{
+    const uint8_t *key = NULL;
+
+    assert(piece->seal && piece->seal->store_key > 0);
+    if (store->keyring)
+        key = keyring_key(store->keyring, piece->seal->store_key, KEY_FOR_PIECES);
+    if (!key)
+        log_line(LOG_ERROR, "store: a piece in extent %08x is encrypted with an unknown key, %u",
+                 piece->extent, piece->seal->store_key);
+    return key;
 }
 
 struct piece piece_copy(struct arena *arena, const struct piece *piece)

@@ -70,6 +70,7 @@ enum store_result {
 const char *store_result_text(enum store_result result);
 
 struct store;
+struct master_keys;
 
 /* What a function does if a record is not in memory. */
 struct store_access {
@@ -100,8 +101,10 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 #define PIECE_SECTORS_MAX  (PIECE_MAX_BYTES / PIECE_SECTOR_BYTES)
 
 /* Of an encrypted piece. Its sectors are encrypted with a cipher of this salt, each under its own
- * number (base/data_cipher.h); whose key it is, the record's owner knows. */
+ * number (base/data_cipher.h). */
 struct piece_seal {
+    /* number of the store key (keyring.h); 0: another key, which the record's owner knows */
+    uint32_t store_key;
     uint8_t salt[DATA_SALT_SIZE];
     uint8_t tags[][DATA_TAG_SIZE]; /* one per sector */
 };
@@ -147,7 +150,16 @@ struct store_options {
     /* record files of up to this total size are verified at startup; larger ones when they are
      * first read; 0 means 64 MiB */
     uint64_t whole_bytes;
+    /* Keys of the operator, with which a new directory is encrypted at rest, and an existing one is
+     * opened; or NULL. Used only while the store is opened. */
+    const struct master_keys *master_keys;
+    /* data directory from which a new one that is encrypted takes its store keys; or NULL */
+    const char *keys_from;
 };
+
+struct keyring;
+/* Returns the keys of a store that is encrypted at rest (keyring.h), or NULL. Thread-safe. */
+const struct keyring *store_keyring(const struct store *store);
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.
  * *ret_problem: message for the operator if the result is not STORE_OK (static or leaked). Called

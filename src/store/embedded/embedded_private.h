@@ -18,6 +18,7 @@
 #include "store/embedded/keyspace.h"
 #include "store/embedded/manifest_guard.h"
 #include "store/embedded/record_cache.h"
+#include "store/embedded/record_seal.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
 #include "store/embedded/spaces.h"
@@ -52,6 +53,7 @@ struct embedded {
     struct spaces spaces;
     struct stripe *stripes;
     struct record_cache *records;
+    struct record_sealer *sealer; /* NULL: not encrypted at rest */
     struct manifest_guard guard;
     struct table_proof tables;
     struct table_keeper keeper;

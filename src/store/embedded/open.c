@@ -81,6 +81,12 @@ static void embedded_drop_caches(struct store *store)
 }
 #endif
 
+static void free_keys(struct embedded *embedded)
+{
+    record_sealer_free(embedded->sealer);
+    keyring_free(embedded->store.keyring);
+}
+
 static void embedded_close(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
@@ -113,6 +119,7 @@ static void embedded_close(struct store *store)
     close(embedded->extents.folder);
     close(embedded->synced);
     close(embedded->lock_file);
+    free_keys(embedded);
     free(embedded->backup_records);
     free(embedded);
 }
@@ -442,8 +449,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     struct embedded *embedded;
     struct folder folder;
     enum folder_use use = options->must_exist ? FOLDER_CHECK : FOLDER_SERVE;
-    enum store_result result =
-        folder_open(options->location, use, options->known_files, &folder, ret_problem);
+    enum store_result result = folder_open(options, use, &folder, ret_problem);
 
     if (result)
         return result;
@@ -456,6 +462,8 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();
     embedded->store.deferred = &embedded->deferred;
+    embedded->store.keyring = folder.keyring;
+    embedded->sealer = record_sealer_new(folder.keyring);
     deferred_init(&embedded->deferred);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
@@ -484,6 +492,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         record_cache_free(embedded->records);
         deferred_release(&embedded->deferred);
         close(embedded->lock_file);
+        free_keys(embedded);
         free(embedded->backup_records);
         free(embedded);
         return result;
