@@ -6,7 +6,7 @@
 
 const struct descriptor_maker descriptor_of_system = { SID_SYSTEM, SID_SYSTEM };
 
-/* Context common to the ACEs of a new list. */
+/* What is common to all ACEs of a new ACL */
 struct heir {
     const struct descriptor_maker *maker;
     uint8_t mark; /* ACE_INHERITED, or 0 */

@@ -1,4 +1,4 @@
-/* The security descriptors of a share. */
+/* Stores the security descriptors of a share. */
 #include "acl/permission_store.h"
 
 #include <assert.h>
@@ -65,7 +65,7 @@ struct bytes permission_parse(struct arena *arena, struct bytes text, bool binar
 
 /* ---- default descriptors ---- */
 
-/* The root's descriptor as documented for new shares, and those inherited from it. Numbers:
+/* The documented root descriptor of new shares, and the descriptors inherited from it. Numbers:
  * first_number() of the canonical form; verified by test_permissions.
  * docs: storage-files-identity-configure-file-level-permissions */
 static const struct {
@@ -207,9 +207,9 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
     return OK;
 }
 
-/* Returns the descriptor that a new node inherits, or its directory's if the inherited one is
- * too large. Nodes in the root get ACEs marked as inherited, although the root's own descriptor
- * has no such flag. decision: 309 */
+/* Returns the descriptor that a new node inherits, or its directory's descriptor if that would be
+ * too large. ACEs in the root's children are marked as inherited, although the root's own
+ * descriptor has no such flag. decision: 309 */
 static struct bytes inherited(struct arena *arena, struct bytes parent, bool is_root,
                               bool for_directory, const struct descriptor_maker *maker)
 {

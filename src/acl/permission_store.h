@@ -1,11 +1,11 @@
-/* The security descriptors of a share, each stored once. Records of directories and files refer
- * to them by number, requests by key.
+/* The security descriptors of a share, each stored once. Records of directories and files refer to
+ * them by number, requests by key.
  *
- * (1) The number of a descriptor is derived from its canonical form, whatever the form in which
- *     it was sent. Creating an existing descriptor again adds nothing. decision: 308
- * (2) A descriptor never changes and exists as long as its share, so a decision that found one
- *     needs no guard. Share snapshots use the same descriptors. Their number is unlimited; like
- *     metadata, they use disk space until the share is deleted.
+ * (1) The number of a descriptor is derived from its canonical form, whatever the form in which it
+ *     was sent. Creating an existing descriptor again adds nothing. decision: 308
+ * (2) A descriptor never changes and exists as long as its share, so a decision that has found one
+ *     needs no guard. Share snapshots use the same descriptors. There is no limit on the number of
+ *     descriptors; like metadata, they use disk space until the share is deleted.
  *
  *   share space, partition 'P' be64 number    INNER "p": u8 1; bytes descriptor, canonical */
 #ifndef LAGRA_ACL_PERMISSION_STORE_H
@@ -14,8 +14,8 @@
 #include "acl/security_descriptor.h"
 #include "service/decision.h"
 
-/* Descriptors that exist in every share without a record: that of the root directory, and those
- * inherited from it. decision: 309 */
+/* Descriptors that exist in every share without a record: the root directory's, and those inherited
+ * from it. decision: 309 */
 enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISSION_OF_FILES };
 uint64_t permission_default(enum permission_default which);
 

@@ -10,7 +10,7 @@
 #define FLAG_DEFAULT   32u
 #define BASE_COUNT     3u
 
-/* Types of the entries without a name that each scope has. */
+/* Types of the unnamed entries of a scope */
 static const enum posix_type base_types[BASE_COUNT] = { POSIX_USER, POSIX_GROUP, POSIX_OTHER };
 
 /* ---- entries ---- */

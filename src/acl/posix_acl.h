@@ -1,28 +1,28 @@
-/* Implements POSIX access control lists of the files and directories of hierarchical containers:
- * their text (posix_text.c), record, changes, inheritance and checks. Pure; knows neither blobs nor
- * requests.
+/* POSIX access control lists of the files and directories of hierarchical containers: their text
+ * (posix_text.c), record, changes, inheritance and checks. Pure; independent of blobs and requests.
  *
- * An ACL has an owner, an owning group, a sticky bit, and entries. Access entries decide about the
- * file or directory: exactly one each for the owner, the owning group and others, those of named
- * users and groups, and the mask, which limits the permissions of the owning group and of named
- * users and groups. Default entries of a directory become access entries of its new children.
+ * An ACL has an owner, an owning group, a sticky bit, and entries. Access entries determine access
+ * to the file or directory: there is exactly one each for the owner, the owning group and others;
+ * there may be entries for named users and groups, and a mask, which limits the permissions of the
+ * owning group and of named users and groups. Default entries of a directory become access entries
+ * of its new children.
  *
- * (1) Entries are sorted, and no two are for the same scope, type and id.
+ * (1) Entries are sorted; no two have the same scope, type and id.
  * (2) A scope with named users or groups has a mask.
- * (3) A directory has all three default entries without a name, or no default entries at all.
+ * (3) A directory has either all three unnamed default entries or no default entries.
  * source: data-lake-storage-access-control; IEEE 1003.1e draft 17; decisions: 1241 to 1244 */
 #ifndef LAGRA_ACL_POSIX_ACL_H
 #define LAGRA_ACL_POSIX_ACL_H
 
 #include "base/arena.h"
 
-/* In each of the two scopes, including the entries without a name and the mask.
+/* Maximum number of entries in each of the two scopes, including the unnamed entries and the mask.
  * source: azure-storage-data-lake-rbac-acl-limits */
 #define POSIX_SCOPE_MAX   32u
 #define POSIX_ENTRIES_MAX (2 * POSIX_SCOPE_MAX)
 #define POSIX_ID_MAX      256u
 
-/* The owner of files and directories that were created without a user. */
+/* Owner of files and directories created without a user */
 #define POSIX_SUPERUSER   "$superuser"
 
 /* Permissions of one entry, and the bits of a mode. */
@@ -31,7 +31,7 @@ enum { POSIX_EXECUTE = 1, POSIX_WRITE = 2, POSIX_READ = 4 };
 #define POSIX_MODE_ALL 01777u
 #define POSIX_UMASK    0027u /* unless a request has another one */
 
-/* In the order of entries of a scope. */
+/* In the order of the entries of a scope */
 enum posix_type { POSIX_USER, POSIX_GROUP, POSIX_MASK, POSIX_OTHER };
 
 struct posix_entry {
@@ -52,14 +52,13 @@ struct posix_acl {
     struct posix_entries entries;
 };
 
-/* Sets the ACL of a file or directory that has none in its record: owned by the superuser, with the
+/* Sets the ACL of a file or directory whose record contains none: owned by the superuser, with the
  * permissions of a new file or directory. */
 void posix_acl_init(struct posix_acl *acl, bool is_directory);
-/* Decodes the field of a record. Without one, it is that of posix_acl_init(). The ids point into
- * the record.
- * Returns false if it is malformed. */
+/* Decodes the ACL of a record, or returns that of posix_acl_init() if it has none. The ids point
+ * into the record. Returns false if it is malformed. */
 bool posix_acl_decode(struct bytes record, bool is_directory, struct posix_acl *ret_acl);
-/* Returns the field; ptr NULL for an ACL of posix_acl_init().
+/* Encodes an ACL for the record; returns ptr NULL for that of posix_acl_init().
  *
  *   u8 1; varint mode: owner, owning group and others, POSIX_STICKY; bytes owner, group, empty for
  *   the superuser; u8 count of the other entries; each: u8 permissions + 8 * type + 32 if default;
@@ -72,12 +71,11 @@ enum posix_change {
     POSIX_REMOVE, /* removes entries, which need not exist */
 };
 
-/* Applies a change. The mask of a changed scope becomes the union of the entries that it limits,
- * unless the change contains it.
+/* Applies a change. Unless the change contains a mask, the mask of a changed scope becomes the
+ * union of the entries that it limits.
  *
- * returns  false if the result is not an ACL: an entry without a name is missing, there are too
- *          many entries, a file would have default entries, or the mask would be missing; *acl is
- *          then unchanged */
+ * returns  false, leaving *acl unchanged, if the result is not a valid ACL: an unnamed entry or the
+ *          mask is missing, there are too many entries, or a file would have default entries */
 bool posix_acl_change(struct posix_acl *acl, enum posix_change how,
                       const struct posix_entries *entries, bool is_directory);
 /* Returns the index of the entry for the same scope, type and id, or `count` if none exists. */

@@ -6,7 +6,7 @@
 #include "acl/security_descriptor.h"
 #include "acl/sid.h"
 
-/* An ACL of 64 KiB holds this many ACEs of 20 bytes. */
+/* Number of ACEs of 20 bytes in an ACL of 64 KiB */
 #define ACES_MAX 3276u
 
 struct word {
@@ -25,7 +25,7 @@ static const struct word flags[] = {
     { "OI", 0x01 }, { "CI", 0x02 }, { "NP", 0x04 }, { "IO", 0x08 },
     { "ID", 0x10 }, { "CR", 0x20 }, { "SA", 0x40 }, { "FA", 0x80 },
 };
-/* Combined rights. Tried first: a mask that equals one is written by its name. */
+/* Combined rights. Tried first: a mask that equals one of them is written by its name. */
 static const struct word rights_together[] = {
     { "FA", 0x1F01FF }, { "FR", 0x120089 }, { "FW", 0x120116 }, { "FX", 0x1200A0 },
     { "KA", 0x0F003F }, { "KR", 0x020019 }, { "KW", 0x020006 }, { "KX", 0x020019 },

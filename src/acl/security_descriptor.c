@@ -100,7 +100,7 @@ static bool decode_ace(struct bytes raw, bool in_sacl, struct ace *ret_ace)
     return ret_ace->sid.ptr && ret_ace->sid.len == rest.len;
 }
 
-/* Decodes the ACEs of a list, which may be followed by unused space. */
+/* Decodes the ACEs of an ACL, which may be followed by unused space. */
 static bool decode_aces(struct bytes rest, bool in_sacl, struct acl *acl)
 {
     for (size_t i = 0; i < acl->count; i++) {
@@ -239,8 +239,8 @@ static void add_acl(struct text *out, const struct acl *acl)
         add_ace(out, &acl->aces[i]);
 }
 
-/* Returns the control bits; the flags (auto-inherit, protected, defaulted) of a NULL ACL are left
- * out. */
+/* Returns the control bits, without the flags (auto-inherit, protected, defaulted) of a NULL
+ * ACL. */
 static uint16_t canonical_control(const struct security_descriptor *sd)
 {
     unsigned control = CONTROL_DACL_PRESENT | CONTROL_SACL_PRESENT | CONTROL_SELF_RELATIVE;

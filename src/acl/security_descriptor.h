@@ -95,35 +95,34 @@ static inline bool ace_has_objects(uint8_t type)
     return type >= ACE_ALLOWED_OBJECT && type <= ACE_AUDIT_OBJECT;
 }
 
-/* Decodes a descriptor. *ret_descriptor points into `raw`, its lists are in the arena. Returns
- * false if it is malformed or refused. */
+/* Decodes a descriptor. *ret_descriptor points into `raw`; its ACLs are in the arena. Returns false
+ * if it is malformed or refused. */
 bool security_descriptor_decode(struct arena *arena, struct bytes raw,
                                 struct security_descriptor *ret_descriptor);
 /* Like security_descriptor_decode(), but allows missing parts: a missing SID has ptr NULL, a
- * missing list is `null`, and control says whether it is present. */
+ * missing ACL is `null`, and control tells whether it is present. */
 bool security_descriptor_decode_parts(struct arena *arena, struct bytes raw,
                                       struct security_descriptor *ret_descriptor);
-/* Encodes the canonical form; ptr NULL if it is larger than SECURITY_DESCRIPTOR_MAX, or a list
- * exceeds its 16-bit length. */
+/* Encodes the canonical form. Returns ptr NULL if it is larger than SECURITY_DESCRIPTOR_MAX, or an
+ * ACL exceeds its 16-bit length. */
 struct bytes security_descriptor_encode(struct arena *arena,
                                         const struct security_descriptor *descriptor);
 
-/* Encodes the given parts (DESCRIPTOR_*) in self-relative form. Leaves out missing lists. */
+/* Encodes the given parts (DESCRIPTOR_*) in self-relative form. Omits missing ACLs. */
 struct bytes security_descriptor_encode_parts(struct arena *arena,
                                               const struct security_descriptor *descriptor,
                                               uint32_t parts);
 
-/* Binary SIDs of the creator of a file. Usually SYSTEM, because REST requests have no Windows
- * user. */
+/* Binary SIDs of a file's creator: usually SYSTEM, because REST requests have no Windows user. */
 struct descriptor_maker {
     struct bytes owner, group;
 };
 extern const struct descriptor_maker descriptor_of_system;
 
 /* Returns the default descriptor of a new file or directory in a directory with descriptor
- * `parent`: the inherited ACEs or, if none exist, all rights for its owner and SYSTEM.
- * Marks the ACEs as inherited if the parent's DACL has that flag. The result may be too large
- * to encode. */
+ * `parent`: the inherited ACEs or, if there are none to inherit, all rights for its owner and
+ * SYSTEM. Marks the ACEs as inherited if the parent's DACL has that flag. The result may be too
+ * large to encode. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
                                                        bool for_directory,

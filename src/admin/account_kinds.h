@@ -1,6 +1,6 @@
-/* Records whether an account is flat or hierarchical (its kind), for accounts that are not stored:
- * the development account and those from a file, a credential or the environment. The kind of an
- * account never changes, so the first start with --hierarchical records it. An account without a
+/* Records the kind of an account, flat or hierarchical, for accounts that are not in the store: the
+ * development account and those from a file, a credential or the environment. The kind of an
+ * account never changes; the first start with --hierarchical records it. An account without a
  * record is flat. The kind of a stored account is in its own record (stored_accounts.h).
  *
  *   partition ""  of stored_accounts_space(): INNER "k" + NAME, a number (small_record.h):

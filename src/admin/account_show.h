@@ -1,4 +1,4 @@
-/* Internal to admin/: how operators see an account. */
+/* What operators see of an account. Internal to admin/. */
 #ifndef LAGRA_ADMIN_ACCOUNT_SHOW_H
 #define LAGRA_ADMIN_ACCOUNT_SHOW_H
 

@@ -1,5 +1,6 @@
 /* Operations of `lagra account`. Only stored accounts can be changed; accounts from a file, a
- * credential or the environment are only shown. A key is returned only when it is created. */
+ * credential or the environment can only be listed and shown. A key is returned only when it is
+ * created. */
 #include "admin/admin_private.h"
 
 #include <assert.h>
@@ -63,7 +64,7 @@ static struct bytes make_key(struct arena *arena)
 
     do
         got = getrandom(key, sizeof key, 0);
-    while (got < 0); /* only if interrupted by a signal; a read of so few bytes is never partial */
+    while (got < 0); /* repeats only after a signal; a read of so few bytes is never partial */
     assert(got == sizeof key);
     text = base64_encode(arena, bytes_of(key, sizeof key));
     explicit_bzero(key, sizeof key);
@@ -311,7 +312,7 @@ void admin_account_rotate_key(struct admin_call *call)
 
 /* ---- signing ---- */
 
-/* Signs a text for `lagra sas`, so that the key does not leave the server. */
+/* Signs a string for `lagra sas`, so that the key does not leave the server. */
 void admin_account_sign(struct admin_call *call)
 {
     const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);

@@ -40,7 +40,7 @@ struct writing {
 };
 
 /* Adds a partition to the digest, which is the sum, over all partitions, of a hash of the
- * partition's identity and the instant of its last commit. It is a sum because accounts have no
+ * partition's identity and the instant of its last commit. A sum, because accounts have no
  * order. */
 static void add_digest(struct writing *w, struct bytes service, struct bytes account, instant last)
 {

@@ -1,7 +1,7 @@
 /* Copies accounts and service properties between the cells of a cluster. The root cell stores them,
  * and every other cell has a copy in its own store, so that keys and retention policies remain in
- * effect there while the root is unavailable. The owner of another cell sends the root a POST of
- * /-/account-records (cluster/peer.h) every half second:
+ * effect there while the root is unavailable. Every half second, the owner of another cell sends
+ * the root a POST of /-/account-records (cluster/peer.h):
  *
  *   request   u8 1 (version); u64 digest of the cell's records, or 0
  *   response  u8 1; u64 digest of the root's records; if it differs, for each record u8 1 and as

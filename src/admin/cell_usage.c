@@ -192,8 +192,8 @@ static void take_report(const struct account *account, unsigned place,
     const uint64_t bit = UINT64_C(1) << place;
     struct account_usage others;
 
-    /* A new owner does not know the total before its first count, so the last report of the
-     * previous owner stands unless it is exceeded. */
+    /* A new owner does not know the total before its first count. Until then, the previous owner's
+     * last report is used, unless the new owner's is higher. */
     if (usage->is_counted || usage->bytes > reported->bytes[place])
         reported->bytes[place] = usage->bytes;
     reported->refused = usage->was_refused ? reported->refused | bit : reported->refused & ~bit;

@@ -1,10 +1,10 @@
 /* Adds up the usage of accounts whose data is in several cells of a cluster.
  *
  * (1) Capacity. Twice a second, the owner of each other cell reports the bytes of accounts with a
- * capacity limit to the owner of the root, which responds with their bytes in all other cells. Each
- * owner checks writes against the sum. The figures of other cells are thus up to a second old, and
- * all cells together may exceed a limit by the bytes accepted in that time. When a cell gets a new
- * owner, its last report is used until the new owner has counted.
+ *     capacity limit to the owner of the root, which responds with their bytes in all other cells.
+ *     Each owner checks writes against the sum. The figures of other cells may be up to a second
+ *     old, so all cells together may exceed a limit by the bytes accepted in that time. When a cell
+ *     gets a new owner, its last report is used until the new owner has counted.
  * (2) `lagra usage` makes all owners count now, and adds up their results.
  *
  * Requests (cluster/peer.h, base/codec.h):

@@ -67,7 +67,7 @@ void admin_container_show(struct admin_call *call)
     run_protection(call, METHOD_GET, call->given[ACCOUNT]);
 }
 
-/* Returns true if only an empty container is deleted. */
+/* Returns true if the container can only be deleted while it is empty. */
 static bool needs_closing(struct admin_call *call, struct bytes protection)
 {
     static const char *const names[] = { "versions", "policy" };

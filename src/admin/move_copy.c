@@ -6,15 +6,16 @@
 #include "base/clock.h"
 #include "cluster/peer.h"
 #include "service/restore.h"
+#include "service/space_parts.h"
 
 #define VERSION            2
 #define RESPONSE_MAX       256u
-/* Timeout of requests that may wait for the disk. It is long because a failed request aborts the
+/* Timeout of requests that may wait for the disk. Long, because a failed request aborts the
  * copy. */
 #define REQUEST_TIMEOUT_MS 30000u
 #define RECORDS_MAX        4096u
-/* Writes may be blocked for about as long as a round took, so a round shorter than this is the last
- * one. */
+/* Writes are blocked for about as long as the last round took, so a round shorter than this is the
+ * last one. */
 #define ROUND_SHORT_MS     100u
 #define ROUNDS_MAX         10u
 
@@ -242,6 +243,7 @@ struct reading {
     struct copier *copier;
     struct moved *moved;
     bool has_listed, is_bad;
+    bool is_shared; /* a space that other containers share, which cannot be moved */
 };
 
 static void add_name(struct copier *c, const struct guid *space, bool is_live)
@@ -262,8 +264,17 @@ static void add_name(struct copier *c, const struct guid *space, bool is_live)
     c->is_live[i] = c->is_live[i] || is_live;
 }
 
-/* Returns the record's value with the space of the source replaced by that of the destination, if
- * the latter is known. */
+static bool is_of_shared_space(const struct copier *c, const struct record *record)
+{
+    const struct space_record at = { .record_key = record->key, .value = record->value };
+    const struct part_functions *parts = c->endpoint->service->parts;
+    struct guid part;
+
+    return parts && parts->of_container(&at, &part);
+}
+
+/* Returns the record's value with its space replaced by that of the destination, once it is
+ * known. */
 static struct bytes in_destination(struct reading *reading, const struct record *record)
 {
     const struct restore_functions *restore = reading->copier->endpoint->service->restore;
@@ -275,6 +286,7 @@ static struct bytes in_destination(struct reading *reading, const struct record 
         reading->is_bad = true;
         return record->value;
     }
+    reading->is_shared |= is_of_shared_space(reading->copier, record);
     memcpy(space.b, record->value.ptr + RESTORE_SPACE_AT, sizeof space.b);
     add_name(reading->copier, &space, restore->is_owner(record->key));
     copy = find_copy(reading->copier, &space);
@@ -364,6 +376,8 @@ static enum move_result read_name(struct copier *c, struct moved *moved, uint64_
         result = read_tasks(c, moved, *ret_digest);
     if (result)
         return fail(c, store_result_text(result));
+    if (reading.is_shared)
+        return fail(c, "it has its paths in one tree with other containers of the account");
     if (reading.is_bad || c->named_count > MOVE_SPACES_MAX)
         return fail(c, "it has too many snapshots and soft-deleted containers");
     return reading.has_listed ? MOVE_OK : MOVE_MISSING;

@@ -4,111 +4,13 @@
 
 #include <stdlib.h>
 
+#include "admin/restore_batch.h"
 #include "admin/restore_state.h"
 #include "base/codec.h"
 #include "base/endian.h"
 #include "service/names.h"
 #include "service/restore.h"
 #include "service/usage.h"
-
-#define BATCH_BYTES ((size_t)4 << 20)
-
-struct piece_number {
-    uint32_t extent; /* 0 if the slot is free */
-    uint32_t number;
-    uint64_t offset;
-};
-
-/* ---- batches ---- */
-
-static bool flush(struct restoring *r)
-{
-    if (r->batch.len > 0 && !r->is_cut)
-        r->is_cut = !r->send(r, text_bytes(&r->batch));
-    r->batch.len = 0;
-    return !r->is_cut;
-}
-
-/* Starts an entry. Sends the batch first if the entry does not fit. bytes: approximate size of the
- * entry */
-static bool begin_entry(struct restoring *r, enum restore_entry entry, size_t bytes)
-{
-    if (r->batch.len + bytes + 64 > BATCH_BYTES && !flush(r))
-        return false;
-    encode_u8(&r->batch, (uint8_t)entry);
-    return true;
-}
-
-static bool add_partition(struct restoring *r, struct bytes key)
-{
-    if (!begin_entry(r, RESTORE_PARTITION, key.len))
-        return false;
-    encode_bytes(&r->batch, key);
-    return true;
-}
-
-/* ---- pieces ---- */
-
-/* Returns the slot of a piece, or the free slot for it. */
-static struct piece_number *index_of(struct piece_number *pieces, size_t room,
-                                     const struct piece *piece)
-{
-    size_t at = (size_t)((piece->offset / 4096 * 31 + piece->extent) * 0x9E3779B97F4A7C15u >> 20);
-
-    for (;; at++) {
-        struct piece_number *place = &pieces[at % room];
-
-        if (place->extent == 0 ||
-            (place->extent == piece->extent && place->offset == piece->offset))
-            return place;
-    }
-}
-
-static void grow(struct restoring *r)
-{
-    size_t room = r->piece_room > 0 ? 2 * r->piece_room : 1024;
-    struct piece_number *pieces = xcalloc(room, sizeof *pieces);
-
-    for (size_t i = 0; i < r->piece_room; i++) {
-        const struct piece_number *old = &r->pieces[i];
-        const struct piece piece = { .extent = old->extent, .offset = old->offset };
-
-        if (old->extent != 0)
-            *index_of(pieces, room, &piece) = *old;
-    }
-    free(r->pieces);
-    r->pieces = pieces;
-    r->piece_room = room;
-}
-
-static enum store_result send_piece(struct restoring *r, const struct piece *piece)
-{
-    struct piece_number *place;
-    enum store_result result;
-    const struct piece_seal *seal = piece->seal;
-    size_t seal_size;
-
-    if (2 * r->piece_count >= r->piece_room)
-        grow(r);
-    place = index_of(r->pieces, r->piece_room, piece);
-    if (place->extent != 0)
-        return STORE_OK;
-    *place = (struct piece_number){ piece->extent, (uint32_t)r->piece_count++, piece->offset };
-    result = archive_piece(r->archive, piece, r->buffer);
-    if (result)
-        return result;
-    /* with a store key: archive_piece() has decrypted it */
-    if (seal && seal->store_key > 0)
-        seal = NULL;
-    seal_size = seal ? RESTORE_SEAL_SIZE(piece_sectors(piece)) : 0;
-    if (!begin_entry(r, seal ? RESTORE_SEALED : RESTORE_PIECE, piece->length + seal_size))
-        return STORE_BUSY;
-    encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
-    if (seal)
-        encode_bytes(&r->batch, bytes_of(seal->salt, seal_size));
-    r->bytes += piece->length;
-    return STORE_OK;
-}
 
 /* ---- a partition ---- */
 
@@ -123,17 +25,16 @@ static bool read_pieces(void *context, enum record_family family, const struct r
 
     (void)family;
     for (size_t i = 0; !pass->result && i < record->piece_count; i++)
-        pass->result = send_piece(pass->restoring, &record->pieces[i]);
+        pass->result = restoring_send_piece(pass->restoring, &record->pieces[i]);
     return !pass->result;
 }
 
-static bool read_record(void *context, enum record_family family, const struct record *record)
+static bool add_record(struct pass *pass, enum record_family family, const struct record *record)
 {
-    struct pass *pass = context;
     struct restoring *r = pass->restoring;
 
-    if (!begin_entry(r, RESTORE_RECORD,
-                     record->key.len + record->value.len + 10 * record->piece_count)) {
+    if (!restoring_begin_entry(r, RESTORE_RECORD,
+                               record->key.len + record->value.len + 10 * record->piece_count)) {
         pass->result = STORE_BUSY;
         return false;
     }
@@ -142,19 +43,22 @@ static bool read_record(void *context, enum record_family family, const struct r
     encode_bytes(&r->batch, record->value);
     encode_u64(&r->batch, record->piece_count);
     for (size_t i = 0; i < record->piece_count; i++)
-        encode_u64(&r->batch, index_of(r->pieces, r->piece_room, &record->pieces[i])->number);
+        encode_u64(&r->batch, restoring_piece_number(r, &record->pieces[i]));
     r->records++;
     r->bytes += record->value.len;
     return true;
 }
 
+static bool read_record(void *context, enum record_family family, const struct record *record)
+{
+    return add_record(context, family, record);
+}
+
 static bool begin_partition(struct restoring *r, struct partition at)
 {
     archive_select(r->archive, at);
-    r->piece_count = 0;
-    if (r->piece_room > 0)
-        memset(r->pieces, 0, r->piece_room * sizeof r->pieces[0]);
-    return add_partition(r, at.key);
+    restoring_forget_pieces(r);
+    return restoring_add_partition(r, at.key);
 }
 
 static enum store_result read_partition(struct restoring *r, struct partition at)
@@ -168,6 +72,97 @@ static enum store_result read_partition(struct restoring *r, struct partition at
     if (!result && !pass.result)
         result = archive_records(r->archive, read_record, &pass);
     return result ? result : pass.result;
+}
+
+/* ---- a part of a space ---- */
+
+struct finding_above {
+    struct restoring *restoring;
+    struct arena *arena;
+    struct bytes value; /* ptr NULL until it is found */
+};
+
+static bool find_above(void *context, enum record_family family, const struct record *record)
+{
+    struct finding_above *finding = context;
+
+    if (family == RECORD_LISTED &&
+        bytes_is(record->key, finding->restoring->finder.functions->record_key))
+        finding->value = arena_copy(finding->arena, record->value);
+    return family == RECORD_LISTED && !finding->value.ptr;
+}
+
+static enum store_result read_above(void *context, struct bytes key, struct arena *arena,
+                                    struct bytes *ret_value)
+{
+    struct finding_above finding = { .restoring = context, .arena = arena };
+    struct restoring *r = context;
+    enum store_result result;
+
+    archive_select(r->archive, (struct partition){ r->space, key });
+    result = archive_records(r->archive, find_above, &finding);
+    *ret_value = finding.value;
+    return result || finding.value.ptr ? result : STORE_NOT_FOUND;
+}
+
+static bool read_kept_record(void *context, enum record_family family, const struct record *record)
+{
+    struct pass *pass = context;
+    struct restoring *r = pass->restoring;
+    struct arena_mark empty = arena_mark(r->finder.arena);
+    struct record kept = *record;
+    bool goes_on = true;
+
+    if (r->service->parts->keeps(r->finder.arena, &r->part, r->partition, family, record,
+                                 &kept.value))
+        goes_on = add_record(pass, family, &kept);
+    arena_rewind(r->finder.arena, empty);
+    return goes_on;
+}
+
+/* Reads the records of this part in a partition that belongs to no part. */
+static enum store_result read_common(struct restoring *r, struct partition at)
+{
+    struct pass pass = { .restoring = r };
+    enum store_result result;
+
+    if (!begin_partition(r, at))
+        return STORE_BUSY;
+    r->partition = at.key;
+    result = archive_records(r->archive, read_kept_record, &pass);
+    return result ? result : pass.result;
+}
+
+/* Finds the part to which a partition belongs. Returns like part_find(). */
+static enum store_result find_part(struct restoring *r, struct bytes key, struct guid *ret_part)
+{
+    *ret_part = r->part;
+    return r->has_part ? part_find(&r->finder, key, ret_part) : STORE_OK;
+}
+
+static enum store_result read_own_partition(struct restoring *r, struct partition at)
+{
+    struct guid part;
+    enum store_result result = find_part(r, at.key, &part);
+
+    if (result)
+        return result;
+    if (guid_equal(&part, &r->part))
+        return read_partition(r, at);
+    return guid_is_zero(&part) ? read_common(r, at) : STORE_OK;
+}
+
+/* Determines whether an index record or a task of this partition must be restored. Returns false
+ * after a failure. */
+static bool is_own_row(struct restoring *r, struct bytes key, bool *ret_is_own)
+{
+    struct guid part;
+    enum store_result result = find_part(r, key, &part);
+
+    *ret_is_own = guid_equal(&part, &r->part);
+    if (result && !r->failed)
+        r->failed = result;
+    return !result;
 }
 
 static enum store_result read_partitions(struct restoring *r, struct guid space)
@@ -184,7 +179,7 @@ static enum store_result read_partitions(struct restoring *r, struct guid space)
         result = archive_partition(r->archive, space, at.key, arenas[turn], &key);
         if (!result) {
             at.key = key;
-            result = read_partition(r, at);
+            result = read_own_partition(r, at);
         }
         if (result)
             break;
@@ -203,9 +198,12 @@ static enum store_result read_partitions(struct restoring *r, struct guid space)
 static bool read_index(void *context, const struct archive_row *row)
 {
     struct restoring *r = context;
+    bool is_own;
 
-    if (!add_partition(r, row->partition_key) ||
-        !begin_entry(r, RESTORE_INDEX, row->key.len + row->value.len))
+    if (!is_own_row(r, row->partition_key, &is_own) || !is_own)
+        return !r->failed;
+    if (!restoring_add_partition(r, row->partition_key) ||
+        !restoring_begin_entry(r, RESTORE_INDEX, row->key.len + row->value.len))
         return false;
     encode_bytes(&r->batch, row->key);
     encode_bytes(&r->batch, row->value);
@@ -216,7 +214,8 @@ static bool read_counter(void *context, const struct archive_row *row)
 {
     struct restoring *r = context;
 
-    if (!add_partition(r, bytes_from_string("")) || !begin_entry(r, RESTORE_COUNTER, row->key.len))
+    if (!restoring_add_partition(r, bytes_from_string("")) ||
+        !restoring_begin_entry(r, RESTORE_COUNTER, row->key.len))
         return false;
     encode_bytes(&r->batch, row->key);
     encode_u64(&r->batch, le64_get(row->value.ptr));
@@ -226,8 +225,12 @@ static bool read_counter(void *context, const struct archive_row *row)
 static bool read_task(void *context, const struct archive_row *row)
 {
     struct restoring *r = context;
+    bool is_own;
 
-    if (!add_partition(r, row->partition_key) || !begin_entry(r, RESTORE_TASK, row->value.len))
+    if (!is_own_row(r, row->partition_key, &is_own) || !is_own)
+        return !r->failed;
+    if (!restoring_add_partition(r, row->partition_key) ||
+        !restoring_begin_entry(r, RESTORE_TASK, row->value.len))
         return false;
     encode_u64(&r->batch, row->due);
     encode_u64(&r->batch, row->kind);
@@ -246,7 +249,7 @@ static struct partition owner_of(const struct restoring *r, struct arena *arena,
 }
 
 struct finding {
-    const struct service *service;
+    struct restoring *restoring;
     struct guid *space;
     bool is_found;
 };
@@ -254,19 +257,21 @@ struct finding {
 static bool find_space(void *context, enum record_family family, const struct record *record)
 {
     struct finding *finding = context;
+    struct restoring *r = finding->restoring;
     const struct space_record at = { .record_key = record->key, .value = record->value };
     uint64_t quota;
 
-    finding->is_found = family == RECORD_LISTED &&
-                        finding->service->restore->is_owner(record->key) &&
-                        finding->service->usage->container(&at, finding->space, &quota);
+    finding->is_found = family == RECORD_LISTED && r->service->restore->is_owner(record->key) &&
+                        r->service->usage->container(&at, finding->space, &quota);
+    r->has_part =
+        finding->is_found && r->service->parts && r->service->parts->of_container(&at, &r->part);
     return !finding->is_found;
 }
 
 enum store_result restoring_find(struct restoring *r, struct bytes name, struct guid *ret_space)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct finding finding = { r->service, ret_space, false };
+    struct finding finding = { r, ret_space, false };
     enum store_result result;
 
     archive_select(r->archive, owner_of(r, arena, name));
@@ -283,7 +288,7 @@ static bool read_owner(void *context, enum record_family family, const struct re
 
     if (family != RECORD_LISTED || !r->service->restore->is_owner(record->key))
         return true;
-    if (!begin_entry(r, RESTORE_OWNER, record->key.len + record->value.len))
+    if (!restoring_begin_entry(r, RESTORE_OWNER, record->key.len + record->value.len))
         return false;
     encode_bytes(&r->batch, record->key);
     encode_bytes(&r->batch, record->value);
@@ -296,15 +301,23 @@ static void begin(struct restoring *r)
     r->arena = arena_new((size_t)256 << 20);
     r->buffer = xmalloc(PIECE_MAX_BYTES);
     r->is_cut = false;
+    r->failed = STORE_OK;
+    r->finder = (struct part_finder){ .functions = r->service->parts,
+                                      .read = read_above,
+                                      .context = r,
+                                      .arena = arena_new(1u << 20) };
     text_init(&r->batch, r->arena, 2 * BATCH_BYTES + RESTORE_OWNER_BYTES_MAX);
 }
 
 static enum store_result end(struct restoring *r, enum store_result result)
 {
     if (!result)
-        (void)flush(r);
+        (void)restoring_flush(r);
     if (r->is_cut)
         result = STORE_BUSY;
+    if (r->failed)
+        result = r->failed;
+    arena_free(r->finder.arena);
     free(r->pieces);
     free(r->buffer);
     r->pieces = NULL;
@@ -315,11 +328,13 @@ static enum store_result end(struct restoring *r, enum store_result result)
 
 static enum store_result read_space(struct restoring *r, struct guid space)
 {
-    enum store_result result = read_partitions(r, space);
+    enum store_result result;
 
+    r->space = space;
+    result = read_partitions(r, space);
     if (!result)
         result = archive_index(r->archive, space, read_index, r);
-    if (!result)
+    if (!result && !r->has_part)
         result = archive_counters(r->archive, space, read_counter, r);
     return result ? result : archive_tasks(r->archive, space, read_task, r);
 }
@@ -349,7 +364,7 @@ static enum store_result read_changed_record(struct pass *pass, const struct arc
     struct restoring *r = pass->restoring;
     enum store_result result;
 
-    if (!begin_entry(r, RESTORE_REMOVE, change->key.len))
+    if (!restoring_begin_entry(r, RESTORE_REMOVE, change->key.len))
         return STORE_BUSY;
     encode_u8(&r->batch, (uint8_t)change->family);
     encode_bytes(&r->batch, change->key);
@@ -385,8 +400,8 @@ static enum store_result read_changed_row(struct restoring *r, const struct arch
         return result;
     if (!is_index)
         return STORE_OK; /* the task is done; the receiver's copy will find nothing to do */
-    if (!add_partition(r, change->partition_key) ||
-        !begin_entry(r, RESTORE_UNINDEX, change->key.len))
+    if (!restoring_add_partition(r, change->partition_key) ||
+        !restoring_begin_entry(r, RESTORE_UNINDEX, change->key.len))
         return STORE_BUSY;
     encode_bytes(&r->batch, change->key);
     return STORE_OK;

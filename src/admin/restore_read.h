@@ -4,6 +4,7 @@
 #define LAGRA_ADMIN_RESTORE_READ_H
 
 #include "service/operation.h"
+#include "service/space_parts.h"
 #include "store/archive.h"
 
 struct restoring {
@@ -15,14 +16,19 @@ struct restoring {
     void *context;
     struct arena *arena;
     uint64_t records, bytes; /* read so far */
-    /* internal to restore_read.c */
+    /* internal to restore_read.c and restore_batch.c */
     struct text batch;
     struct piece_number
         /* hash table of the partition's pieces by extent and offset, with open addressing */
         *pieces;
     size_t piece_count, piece_room;
     char *buffer;
-    bool is_cut; /* set if sending failed */
+    bool has_part; /* only a part of the space is read (service/space_parts.h): */
+    struct guid part, space;
+    struct part_finder finder;
+    struct bytes partition;   /* of the records being read, if it belongs to no part */
+    enum store_result failed; /* while reading rows */
+    bool is_cut;              /* set if sending failed */
 };
 
 /* Finds the space in the backup. Returns  STORE_OK; STORE_NOT_FOUND if the backup has no such name;

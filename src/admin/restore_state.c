@@ -12,8 +12,8 @@
 #include "service/placement.h"
 #include "service/placement_release.h"
 
-/* Memory for a batch. In the worst case, when every byte of a batch is a reference to a piece, it
- * needs 32 times the size of the batch. */
+/* Memory for a batch, which in the worst case (every byte is a reference to a piece) needs 32 times
+ * its size. */
 #define ARENA_MAX    ((size_t)1 << 30)
 /* Size of changes at which they are committed. */
 #define COMMIT_BYTES (4u << 20)
@@ -39,10 +39,10 @@ static struct partition account_partition(const struct restore *r)
 
 static struct partition owner_partition(const struct restore *r, struct arena *arena)
 {
+    bool folds_case = r->endpoint->service->restore->folds_case;
+
     return (struct partition){ .space = account_space(r->endpoint->service->name, r->account),
-                               .key = r->endpoint->service->restore->folds_case
-                                          ? arena_copy_lower(arena, r->name)
-                                          : r->name };
+                               .key = folds_case ? arena_copy_lower(arena, r->name) : r->name };
 }
 
 /* ---- decisions ---- */
@@ -404,6 +404,25 @@ bool restore_put(struct restore *r, struct bytes batch)
 
 /* ---- completion ---- */
 
+/* Deletes the record of an existing resource, and its contents, if that is permitted. */
+static enum error drop_owner(struct decision *d, const struct service *service,
+                             const struct record *record)
+{
+    const struct restore_functions *restore = service->restore;
+    enum error e = restore->permit_replacement ? restore->permit_replacement(record) : OK;
+    enum store_result result;
+
+    if (e)
+        return e;
+    result = restore->drop ? restore->drop(d, record) : STORE_OK;
+    if (!restore->drop)
+        changes_drop_space(d->changes, restore_space_of(record));
+    if (result)
+        return decision_fail_store(d, result);
+    changes_delete(d->changes, RECORD_LISTED, record->key);
+    return OK;
+}
+
 /* Deletes an existing resource with the name, or fails if it must not be replaced. */
 static enum error clear_owners(struct decision *d, const struct restore *r)
 {
@@ -415,20 +434,8 @@ static enum error clear_owners(struct decision *d, const struct restore *r)
     enum error e = OK;
 
     while (!e && !(result = scan_next(scan, d->arena, &record))) {
-        const struct space_record at = { .record_key = record.key, .value = record.value };
-        uint64_t quota = 0;
-        struct guid space;
-
-        if (!service->restore->is_owner(record.key))
-            continue;
-        if (!r->replaces)
-            e = E_ContainerAlreadyExists;
-        else if (service->restore->permit_replacement)
-            e = service->restore->permit_replacement(&record);
-        if (!e && service->usage->container(&at, &space, &quota))
-            changes_drop_space(d->changes, space);
-        if (!e)
-            changes_delete(d->changes, RECORD_LISTED, record.key);
+        if (service->restore->is_owner(record.key))
+            e = r->replaces ? drop_owner(d, service, &record) : E_ContainerAlreadyExists;
     }
     scan_close(scan);
     if (!e && result != STORE_NOT_FOUND)

@@ -1,12 +1,13 @@
 /* Restores a container, queue, table or share from a backup, or receives one from another cell
  * (move_in.h), by writing its records to a space that nothing refers to yet. Internal to admin/.
+ * Used by one thread at a time, which may block.
  *
  * (1) The record that refers to the space is committed last, together with the deletion of the
  *     resource it replaces. Until then, nothing is visible.
  * (2) The first commit creates a deferred task that drops the space after RESTORE_DAYS_MAX, and the
- * last commit removes the task. So if the process is killed, its data is deleted after that time.
- * (3) Within a partition, the pieces precede the records, which refer to them by index. Used by one
- * thread at a time, which may block. */
+ *     last commit removes the task. If the process is killed, its data is therefore deleted after
+ *     that time.
+ * (3) Within a partition, the pieces precede the records, which refer to them by index. */
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 

@@ -34,8 +34,8 @@ enum saved_result {
 /* Saves the current state, replacing any state with that name. name: 1 to SAVED_NAME_MAX bytes
  * without NUL */
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
-/* Restores the state durably, except for accounts, which the server has in memory and of which the
- * caller still needs its own. */
+/* Restores the state durably, except for accounts: the server has them in memory, and the caller
+ * still needs its own. */
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
 /* Writes a list of objects. */

@@ -102,7 +102,7 @@ static void report(void *context, const struct record_place *place, const char *
         log_line(LOG_ERROR, "scrub: too many errors in this pass; further ones are not logged");
 }
 
-/* Applies a requested rate. Caller holds the lock. */
+/* Applies the requested rate, if any. Caller holds the lock. */
 static void take_rate(struct scrubber *scrubber)
 {
     if (scrubber->pending_rate == 0)
@@ -144,7 +144,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_acquire(&scrubber->lock);
     state->is_running = false;
-    scrubber->pending_rate = 0; /* the requested rate was for the pass that has ended */
+    scrubber->pending_rate = 0; /* the requested rate applied only to the pass that has ended */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;

@@ -94,7 +94,7 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     return true;
 }
 
-/* Sleeps so that a count takes ten times as long as its work itself. Returns false if the server is
+/* Sleeps, so that a count takes ten times as long as its work. Returns false if the server is
  * stopping. */
 static bool pace(void *context, uint64_t records)
 {
@@ -203,8 +203,8 @@ static void check_refused(const struct account *account, void *context)
     *is_wanted |= account_usage_is_wanted(account);
 }
 
-/* Returns true if a request was refused because of a limit, in which case a new count may show that
- * deletes have freed enough space. */
+/* Returns true if a request was refused because of a limit; a new count may then show that deletes
+ * have freed enough space. */
 static bool is_wanted(const struct usage_survey *survey)
 {
     bool wanted = false;

@@ -1,6 +1,6 @@
 /* Measures the storage used by the accounts of a server (service/usage.h). A low-priority thread
  * counts it periodically and on request. Metrics and capacity limits use its report; the limits
- * also include the bytes received since, so that they cannot be exceeded by much. */
+ * also count the bytes received since, so that they cannot be exceeded by much. */
 #ifndef LAGRA_ADMIN_USAGE_SURVEY_H
 #define LAGRA_ADMIN_USAGE_SURVEY_H
 

@@ -76,8 +76,8 @@ void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[A
     snprintf(to, ADDRESS_TEXT_MAX, is_v4 ? "%s:%u" : "[%s]:%u", text, port);
 }
 
-/* Splits at the last colon, because an IPv6 address is in brackets. Compares the text with the
- * output of address_write(), so that only one spelling is valid. */
+/* Splits at the last colon, because an IPv6 address is in brackets. To accept only one spelling,
+ * compares the text with the output of address_write(). */
 bool address_read(struct bytes text, uint8_t ret_address[ADDRESS_SIZE], uint16_t *ret_port)
 {
     char written[ADDRESS_TEXT_MAX];

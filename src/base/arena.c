@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Size of the first chunk; with its header it has 16 KiB, a size class of malloc(). Most requests
- * need between 8 and 16 KiB. */
+/* Size of the first chunk, which has 16 KiB with its header, a size class of malloc(). Most
+ * requests need between 8 and 16 KiB. */
 #define FIRST_CHUNK_BYTES (16384 - sizeof(struct chunk))
 #define CHUNK_BYTES_MAX   (1u << 20)
 #define ALIGNMENT         alignof(max_align_t)
@@ -28,7 +28,7 @@ struct chunk {
     size_t charged;      /* bytes charged to the memory budget */
     size_t large;        /* bytes charged to the large request */
     size_t uncharged;    /* bytes that the budget refused */
-    enum memory_use use; /* use that `charged` is charged for */
+    enum memory_use use; /* the use for which `charged` is charged */
     alignas(max_align_t) char data[];
 };
 
@@ -427,8 +427,8 @@ static bool text_is_newest(const struct text *text)
     return text->ptr >= chunk->data && text->ptr + text->capacity == chunk->data + chunk->used;
 }
 
-/* Enlarges the text's chunk. It must contain nothing but the text, since realloc() may move it,
- * and must not be the first chunk, which contains the arena. */
+/* Enlarges the text's chunk. It must contain only the text, since realloc() may move it, and must
+ * not be the first chunk, which contains the arena. */
 static bool text_grow_chunk(struct text *text, size_t capacity)
 {
     struct arena *arena = text->arena;

@@ -1,8 +1,7 @@
 /* Memory that lives exactly as long as one exchange (or one background step).
  *
  * Allocation is a pointer bump; nothing is freed individually. Code in an exchange need not care
- * about ownership, but discarded memory is only freed at the end, so bulk data does not belong
- * here.
+ * about ownership. Since discarded memory is only freed at the end, bulk data does not belong here.
  *
  * Allocations never fail. Each arena has a limit, which input may reach. An allocation beyond it
  * succeeds, but the arena is then *exhausted*. Functions that read from the store into it return
@@ -12,8 +11,8 @@
  * its chunks to the memory budget of the process (memory_budget.h), and is exhausted while the
  * budget does not cover them.
  *
- * An arena belongs to one thread at a time. If malloc() fails, the process is terminated.
- * decision: 960 */
+ * An arena belongs to one thread at a time. If malloc() fails, the process is terminated. decision:
+ * 960 */
 #ifndef LAGRA_BASE_ARENA_H
 #define LAGRA_BASE_ARENA_H
 

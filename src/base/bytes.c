@@ -136,7 +136,7 @@ bool bytes_equal_secret(struct bytes a, struct bytes b)
         return false;
     for (size_t i = 0; i < a.len; i++)
         difference |= (unsigned char)(a.ptr[i] ^ b.ptr[i]);
-    /* Keep the compiler from leaving the loop at the first difference. */
+    /* Prevent the compiler from leaving the loop at the first difference. */
     __asm__ volatile("" : "+r"(difference));
     return difference == 0;
 }

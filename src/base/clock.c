@@ -1,8 +1,8 @@
-/* The clock: a few atomic words. See clock.h for its guarantees.
+/* The clock, a few atomic words. See clock.h for its guarantees.
  *
  * Once a second, the lead of our time over the time since boot is recorded. Between two records,
  * our time is that lead plus the time since boot, adjusted towards the wall clock by at most 1/SLEW
- * of the elapsed time. A larger difference is a step of the wall clock: see observe_wall(). */
+ * of the elapsed time. A larger difference is a step of the wall clock; see observe_wall(). */
 #include "base/clock.h"
 
 #include <assert.h>
@@ -31,8 +31,8 @@ static _Atomic uint64_t gone_on;  /* the part added by clock_move() */
 static _Atomic int64_t wall_step; /* tests only */
 /* Lead of our time over the time since boot, and when it was recorded (ticks since boot; 0 means
  * not yet). Written under `noting`, as two separate words. A reader that sees one old and one new
- * word gets a time that is wrong by a fraction of a second; `newest` ensures that the clock still
- * does not go back. */
+ * word gets a time that is wrong by a fraction of a second; `newest` still prevents the clock from
+ * going back. */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
@@ -138,8 +138,8 @@ static bool may_warn(uint64_t boot)
     return true;
 }
 
-/* Lets our time jump to the wall clock. All earlier results are at or below the step's place, all
- * later ones above its end (clock invariant 5). Called under `noting`. */
+/* Steps our time to the wall clock. All earlier results are at or below the step's place, all later
+ * ones above its end (clock invariant 5). Called under `noting`. */
 static void take_step(unsigned count, uint64_t wall, uint64_t ours)
 {
     uint64_t last = atomic_load(&newest);
@@ -213,9 +213,9 @@ static bool is_far(uint64_t a, uint64_t b)
 
 /* Returns the wall clock, and the time since boot just before it. The process may be stopped
  * between the two reads, so several pairs are read and the closest pair is used. The time since
- * boot is read first, because a delay between the reads then makes our clock fast, which it
- * corrects by running slower. A slow clock would run faster and end timeouts too early. decision:
- * 893 */
+ * boot is read first, because a delay between the reads then makes our clock fast, which is
+ * corrected by running slower; a slow clock would be corrected by running faster, which would end
+ * timeouts too early. decision: 893 */
 static uint64_t read_at_once(uint64_t *ret_boot)
 {
     uint64_t wall = 0, apart = UINT64_MAX, before = since_boot();

@@ -17,8 +17,8 @@ struct data_cipher {
     gnutls_aead_cipher_hd_t gcm;
 };
 
-/* Derives the data key: HMAC-SHA256(key, label | salt). One block of a counter-mode KDF is all that
- * a key of 32 bytes needs. */
+/* Derives the data key: HMAC-SHA256(key, label | salt). For a key of 32 bytes, one block of a
+ * counter-mode KDF suffices. */
 static void derive(const uint8_t key[DATA_KEY_SIZE], const uint8_t salt[DATA_SALT_SIZE],
                    uint8_t ret_key[DATA_KEY_SIZE])
 {

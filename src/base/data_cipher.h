@@ -1,6 +1,6 @@
-/* Encrypts stored bytes with AES-256-GCM. A cipher has its own data key, which is derived from
- * a key and a salt, so the number of bytes that may be encrypted with one key is not limited in
- * practice. Each run of bytes has a number, which is its nonce.
+/* Encrypts stored bytes with AES-256-GCM. Each cipher has its own data key, derived from a key and
+ * a salt, so in practice the number of bytes encrypted with one key is unlimited. Each run of bytes
+ * has a number, which is its nonce.
  *
  * Invariants:
  *  (1) A salt is random and used for one cipher that encrypts. A cipher encrypts each number once.
@@ -39,7 +39,7 @@ bool data_cipher_open_bound(struct data_cipher *cipher, uint64_t number, struct 
 void data_salt_new(uint8_t ret_salt[DATA_SALT_SIZE]);
 /* Fills a key with random bytes. Thread-safe. */
 void data_key_new(uint8_t ret_key[DATA_KEY_SIZE]);
-/* Returns the SHA-256 of a key, by which it is recognized. */
+/* Returns the SHA-256 of a key, which identifies it. */
 void key_hash(const uint8_t key[DATA_KEY_SIZE], uint8_t ret_hash[KEY_HASH_SIZE]);
 
 #endif

@@ -81,8 +81,8 @@ void episodes_look(void)
 
         if (!atomic_load(&states[i].goes_on) || now < noted + EPISODE_QUIET_MS)
             continue;
-        /* The order matters: an event that is reported now then starts a new episode, whose count
-         * may include refusals of this one. */
+        /* The order matters: an event reported now starts a new episode, whose count may include
+         * refusals of this one. */
         atomic_store(&states[i].goes_on, false);
         say_end(ends[i], atomic_exchange(&states[i].refused, 0));
     }

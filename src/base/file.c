@@ -59,7 +59,8 @@ static bool pages_are_cached(int fd, uint64_t offset, size_t pages, size_t page_
     return all;
 }
 
-/* Takes a microsecond with cachestat(2), otherwise ten to a hundred with mincore(2). */
+/* Returns whether the range is in the page cache: one microsecond with cachestat(2), otherwise ten
+ * to a hundred with mincore(2). */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length)
 {
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -1,4 +1,4 @@
-/* A waiter for a thread that may block, which sleeps until it is woken. Stored on the thread's
+/* A waiter for a thread that may block: the thread sleeps until it is woken. Stored on the thread's
  * stack or in an object that the thread owns. */
 #ifndef LAGRA_BASE_SLEEPER_H
 #define LAGRA_BASE_SLEEPER_H

@@ -18,8 +18,8 @@ void thread_join(struct thread *thread);
 /* Sleeps for `ns`; signals do not end the sleep early. */
 void thread_sleep_ns(uint64_t ns);
 /* Makes the calling thread yield to threads that serve clients: it does not preempt them when it
- * wakes. Its share of a core is unchanged, because those threads wait for locks that it acquires.
- * decision: 280 */
+ * wakes. Its share of a core remains unchanged, because those threads wait for locks that it
+ * acquires. decision: 280 */
 void thread_give_way(void);
 /* Returns true unless the calling thread has a smaller share of a core than the process's first
  * thread. */

@@ -112,9 +112,9 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
         b->root->is_empty_tag = XML_GetCurrentByteCount(b->parser) == 0;
 }
 
-/* Sets a hash salt, so that names cannot be chosen to collide in expat's hash table. Without a
- * salt, expat would get one from the kernel and the environment for each document. The salt is
- * never 0, which expat would treat as none, because a GUID contains a version. */
+/* Sets a hash salt, so that names cannot be chosen to collide in expat's hash table. Without one,
+ * expat would get a salt from the kernel and the environment for each document. The salt is never
+ * 0, which expat would take to mean none, because a GUID contains a version. */
 static void set_salt(XML_Parser parser)
 {
     struct guid random = guid_new();

@@ -20,17 +20,18 @@ static bool acts_as_owner(const struct sas *sas)
     return sas->permissions.len > 0 && memchr(sas->permissions.ptr, 'o', sas->permissions.len);
 }
 
-/* Finds the callers whose roles do not permit this action. */
-static bool find_callers(const struct decision *d, unsigned action, struct acl_callers *ret_callers)
+/* Finds the callers whose roles do not permit this action. actions: permitted by the roles */
+static bool find_callers_of(const struct decision *d, unsigned action, unsigned actions,
+                            struct acl_callers *ret_callers)
 {
     const struct identity *identity = &d->input->identity;
     bool is_delegated = identity->kind == IDENTITY_SAS && identity->sas->kind == SAS_DELEGATION;
-    struct acl_callers callers = { .granted = granted_by(identity->actions) };
+    struct acl_callers callers = { .granted = granted_by(actions) };
 
     *ret_callers = callers;
     if (!d->operation || (identity->kind != IDENTITY_BEARER && !is_delegated))
         return false;
-    callers.is_subject[ACL_USER] = (action & ~identity->actions) != 0;
+    callers.is_subject[ACL_USER] = (action & ~actions) != 0;
     callers.is_sticky[ACL_USER] = callers.is_subject[ACL_USER];
     callers.of[ACL_USER] = (struct posix_caller){ .oid = identity->oid,
                                                   .groups = identity->groups,
@@ -43,6 +44,11 @@ static bool find_callers(const struct decision *d, unsigned action, struct acl_c
     }
     *ret_callers = callers;
     return callers.is_subject[ACL_USER] || callers.is_subject[ACL_AGENT];
+}
+
+static bool find_callers(const struct decision *d, unsigned action, struct acl_callers *ret_callers)
+{
+    return find_callers_of(d, action, d->input->identity.actions, ret_callers);
 }
 
 bool acl_callers_find(const struct decision *d, struct acl_callers *ret_callers)
@@ -218,13 +224,15 @@ static enum store_result check_all(struct decision *d, struct acl_callers *calle
 }
 
 enum error access_control_check_source(struct decision *d, const struct tree_place *place,
-                                       const struct blob *blob)
+                                       const struct blob *blob, const unsigned *actions)
 {
     struct acl_callers callers;
     struct posix_acl parent, own;
     enum store_result result;
 
-    if (!acl_callers_find(d, &callers) && !callers.is_sticky[ACL_AGENT])
+    if (!find_callers_of(d, decision_action(d), actions ? *actions : d->input->identity.actions,
+                         &callers) &&
+        !callers.is_sticky[ACL_AGENT])
         return OK;
     result = check_path(d, place, &callers, posix_requirements[POSIX_DELETES].parent, &parent);
     if (!result)

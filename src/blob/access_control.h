@@ -43,10 +43,12 @@ bool acl_callers_are_members(const struct acl_callers *callers, struct bytes gro
 enum error access_control_facts(struct decision *d, struct permit_facts *facts);
 
 struct tree_place;
-/* Checks that the lists permit the caller to rename this file or directory. Returns OK,
- * E_AuthorizationPermissionMismatch, or an error of decision_fail_store(). */
+/* Checks that the lists permit the caller to rename this file or directory.
+ *
+ * actions  permitted by the caller's roles in its container, or NULL for the request's container
+ * returns  OK, E_AuthorizationPermissionMismatch, or an error of decision_fail_store() */
 enum error access_control_check_source(struct decision *d, const struct tree_place *place,
-                                       const struct blob *blob);
+                                       const struct blob *blob, const unsigned *actions);
 
 /* Decodes the list of a blob. Returns STORE_OK, STORE_CORRUPT. */
 enum store_result access_control_of(const struct decision *d, const struct blob *blob, bool is_root,

@@ -15,9 +15,11 @@
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: records of contents (content/content.h)
  *                                index: the base's tags (tag_index.h)
- *   container space of a hierarchical container: a tree (tree/record.h); the partition of a file
- *   or directory has the records of a blob; index: deleted paths
- *   (kept_path_index.h); partition "protection", INNER "i": the protection of the container
+ *   container space of a hierarchical container: a tree (tree/record.h), which several containers
+ *   of the account may share (container_root.h); the partition of a file or directory has the
+ *   records of a blob; index: deleted paths (kept_path_index.h); partition "protection", followed
+ *   by a slash and the name of the root directory if that has one, INNER "i": the protection of the
+ *   container
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -107,6 +109,12 @@ struct container_immutability {
 
 /* ---- containers: container_record.c ---- */
 
+struct container_root {
+    /* of that directory in the root of the tree (container_root.h); zero: the root of the tree */
+    struct guid name;
+    bool is_shared; /* the tree has the root directories of other containers too */
+};
+
 struct container {
     struct guid space;
     instant created;
@@ -115,9 +123,10 @@ struct container {
     struct lease lease;
     enum public_access public_access;
     struct bytes metadata;
-    struct bytes policies; /* encoded, auth/policies.h */
-    bool hierarchical;     /* its blobs are the nodes of a tree; set when it is created */
-    struct bytes owner;    /* of a hierarchical one: user who created it; empty: the superuser */
+    struct bytes policies;      /* encoded, auth/policies.h */
+    bool hierarchical;          /* its blobs are the nodes of a tree; set when it is created */
+    struct container_root root; /* of a hierarchical one */
+    struct bytes owner; /* of a hierarchical one: user who created it; empty: the superuser */
     struct container_immutability immutability;
     instant expires;  /* when a soft-deleted container expires; 0 for others */
     struct guid task; /* that drops it then */
@@ -127,7 +136,7 @@ enum store_result container_read(struct read_view *snapshot, struct arena *arena
                                  struct container *ret_container);
 void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
-/* Deletes the record, but not the contents of the container (changes_drop_space()). */
+/* Deletes the record, but not the contents of the container. */
 void container_delete_record(struct changes *changes);
 /* The same for a soft-deleted container, by the time of its deletion. */
 enum store_result container_read_deleted(struct read_view *snapshot, struct arena *arena,
@@ -144,11 +153,14 @@ void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
 /* Returns the partition with a second record of the protection of a hierarchical container. It is in
- * the container's space, for the tasks of its files, which do not know the container. _read() returns
- * no protection if there is no such record; STORE_OK or an error of the store. */
-struct partition container_protection_partition(struct guid space);
+ * the container's space, for the tasks of its files, which know only their root directory. root:
+ * its name; zero for the root of the tree. _read() returns no protection if there is no such
+ * record; STORE_OK or an error of the store. */
+struct partition container_protection_partition(struct arena *arena, struct guid space,
+                                                const struct guid *root);
 void container_protection_write(struct changes *changes, struct arena *arena,
                                 const struct container_immutability *immutability);
+void container_protection_delete(struct changes *changes);
 enum store_result container_protection_read(struct read_view *view, struct arena *arena,
                                             struct container_immutability *ret_immutability);
 
@@ -246,8 +258,8 @@ struct blob {
     struct copy_state copy;
     struct incremental_copy incremental;
     struct bytes acl; /* in a hierarchical container (access_control.h); ptr NULL: the default */
-    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h); ptr NULL for
-     * other blobs */
+    /* of a soft-deleted file or directory of a hierarchical container (kept_paths.h): its path in
+     * the tree (container_tree_path()); ptr NULL for other blobs */
     struct bytes deleted_path;
     struct blob_immutability immutability;
     struct blob_expiry expiry;       /* base only */
@@ -440,7 +452,8 @@ extern const struct service blob_service;
 struct container_type;
 extern const struct container_type blob_container; /* rest/container_operations.c */
 
-extern const struct restore_functions blob_restore; /* container_record.c */
+extern const struct restore_functions blob_restore; /* container_restore.c */
 extern const struct usage_functions blob_usage;     /* container_record.c */
+extern const struct part_functions blob_parts;      /* container_root.c */
 
 #endif

@@ -244,7 +244,7 @@ static void encode_extras(struct text *out, const struct blob *blob)
     encode_u64(out, extras);
     if (extras & EXTRA_SPARSE) {
         encode_u64(out, content->epoch);
-        encode_u64(out, content->kept);
+        encode_u64(out, content->last_retained);
         encode_u64(out, content->stamp);
         encode_u64(out, content->sealed_at);
     }
@@ -365,7 +365,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     if (extras & EXTRA_SPARSE) {
         content->form = CONTENT_SPARSE;
         content->epoch = decode_u32(in);
-        content->kept = decode_u32(in);
+        content->last_retained = decode_u32(in);
         content->stamp = decode_u64(in);
         content->sealed_at = decode_u64(in);
     }

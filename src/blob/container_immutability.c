@@ -2,6 +2,7 @@
 #include "blob/container_immutability.h"
 
 #include "blob/immutability.h"
+#include "blob/list_tree.h"
 #include "blob/retention.h"
 #include "properties/soft_delete.h"
 #include "store/states.h"
@@ -274,14 +275,14 @@ static enum error change(struct decision *d, const struct protect_container_para
 /* Writes that began before the container was protected depend on it, without its partition in their
  * commit. */
 struct restart {
-    struct decision_news news;
+    struct commit_callback callback;
     struct store *store;
     struct guid space;
 };
 
-static void restart_decisions(struct decision_news *news)
+static void restart_decisions(struct commit_callback *callback)
 {
-    const struct restart *restart = (const struct restart *)(void *)news;
+    const struct restart *restart = (const struct restart *)(void *)callback;
 
     store_restart_decisions(restart->store, restart->space);
 }
@@ -304,16 +305,17 @@ enum error protect_container_decide(struct decision *d,
         i->log = log_with(d->arena, i->log, &event);
     container_write(d->changes, d->arena, &container);
     if (container.hierarchical) {
-        const struct partition at = container_protection_partition(container.space);
+        const struct partition at =
+            container_protection_partition(d->arena, container.space, &container.root.name);
         struct decision_part *part = decision_open(d, at, changes_new(d->arena));
 
         container_protection_write(part->changes, d->arena, i);
         decision_keep_above(d);
     }
-    *restart = (struct restart){ .news = { .tell = restart_decisions },
+    *restart = (struct restart){ .callback = { .run = restart_decisions },
                                  .store = d->store,
                                  .space = container.space };
-    decision_tell(d, &restart->news);
+    decision_on_commit(d, &restart->callback);
     r->immutability = *i;
     return OK;
 }
@@ -329,7 +331,7 @@ enum error get_container_protection_decide(struct decision *d,
 
 /* ---- deletion of the container ---- */
 
-/* Returns true for a blob, snapshot or version that is not soft-deleted. */
+/* Returns true for a blob, snapshot or version that is neither soft-deleted nor a directory. */
 static bool is_blob(const struct space_record *record)
 {
     struct blob blob;
@@ -357,6 +359,23 @@ static enum store_result find_blob(struct decision *d, bool *ret_found)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+/* Does the same for a hierarchical container, whose space may have the files of others. */
+static enum store_result find_file(struct decision *d, bool *ret_found)
+{
+    static const struct list_blobs_parameters all;
+    struct tree_records *records = tree_records_open(d, &all, bytes_of("", 0));
+    struct space_record record;
+    enum store_result result = STORE_OK;
+
+    *ret_found = false;
+    while (!*ret_found && !(result = tree_records_next(records, &record)))
+        *ret_found = is_blob(&record);
+    tree_records_close(records);
+    if (result == STORE_NOT_FOUND)
+        result = STORE_OK;
+    return result ? result : tree_records_confirm(records);
+}
+
 static enum error refuse_drop(const struct container_immutability *i)
 {
     if (i->has_versions)
@@ -377,7 +396,8 @@ enum error immutability_permit_drop(struct decision *d)
         return OK;
     if (!d->input->by_operator || !i->is_closed)
         return refuse_drop(i);
-    result = find_blob(d, &has_blobs);
+    result =
+        blob_state(d)->container.hierarchical ? find_file(d, &has_blobs) : find_blob(d, &has_blobs);
     if (result)
         return decision_fail_store(d, result);
     return has_blobs ? refuse_drop(i) : OK;

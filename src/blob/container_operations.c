@@ -3,6 +3,7 @@
 
 #include "base/endian.h"
 #include "blob/access_control.h"
+#include "blob/container_contents.h"
 #include "blob/container_immutability.h"
 #include "properties/soft_delete.h"
 #include "service/placement.h"
@@ -10,8 +11,8 @@
 
 /* ---- Create Container ---- */
 
-/* Creates a container. Its space is new, so it contains nothing of a deleted container of the same
- * name.
+/* Creates a container. Its space or its root directory is new, so it contains nothing of a deleted
+ * container of the same name.
  *
  * Returns OK, E_ContainerAlreadyExists.
  * rest: Create-Container; unlike there, no wait of 30 seconds after a deletion is needed
@@ -36,12 +37,16 @@ enum error create_container_decide(struct decision *d, const struct create_conta
 
     container = (struct container){
         .space = p->space,
-        .created = d->now,
         .public_access = p->access,
         .hierarchical = p->hierarchical,
+        .root = p->root,
         .owner = p->hierarchical ? access_control_creator(d) : bytes_of(NULL, 0),
         .metadata = p->metadata,
     };
+    result = container_create_root(d, &container);
+    if (result)
+        return decision_fail_store(d, result);
+    container.created = d->now;
     container_write_changed(d, &container);
     return OK;
 }
@@ -117,8 +122,8 @@ enum error list_containers_decide(struct decision *d, const struct list_containe
 /* Delete Container, Restore Container, and the expiry of soft-deleted containers.
  *
  * If soft delete is on, a deleted container is retained for some days: its record moves to a key
- * with the time of the deletion, so that the name is free, and its blobs are unchanged. A write
- * that found the container before the deletion may still commit; it counts as earlier.
+ * with the time of the deletion, so that the name is free, and its blobs are unchanged. A write to
+ * a flat container that found it before the deletion may still commit; it counts as earlier.
  * rest: Delete-Container, Restore-Container; semantics 3.4; decisions: 62, 811 */
 
 static const struct lease no_lease;
@@ -139,8 +144,8 @@ static void keep_deleted(struct decision *d, uint32_t days)
     container_write_deleted(d->changes, d->arena, d->now, &container);
 }
 
-/* Deletes or retains the container's record and space in one change. All its blobs disappear with
- * it, whatever their leases. Does nothing if the container was deleted a moment ago. */
+/* Deletes or retains the container's record and contents in one commit. All its blobs disappear
+ * with it, whatever their leases. Does nothing if the container was deleted a moment ago. */
 enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
                                    struct delete_container_result *r)
 {
@@ -156,17 +161,16 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
     if (e)
         return e;
     result = service_properties_guard(d, "blob", &properties);
-    if (result)
-        return decision_fail_store(d, result);
     decision_read_clock(d);
-    if (properties.container_retention_days > 0)
-        keep_deleted(d, properties.container_retention_days);
-    else
-        changes_drop_space(d->changes, blob_state(d)->container.space);
-    if (properties.container_retention_days == 0)
+    if (!result)
+        result =
+            container_drop(d, &blob_state(d)->container, properties.container_retention_days > 0);
+    if (!result && properties.container_retention_days == 0)
         result = placement_deleted(d);
     if (result)
         return decision_fail_store(d, result);
+    if (properties.container_retention_days > 0)
+        keep_deleted(d, properties.container_retention_days);
     recent_deletion_write(d->changes, d->arena, d->now);
     container_delete_record(d->changes);
     return OK;
@@ -192,6 +196,8 @@ enum error restore_container_decide(struct decision *d,
         return placement_missing(d, d->before, E_ContainerNotFound);
     if (!result && container.expires <= d->now)
         return E_ContainerNotFound;
+    if (!result)
+        result = container_restore(d, &container);
     if (result)
         return decision_fail_store(d, result);
     changes_task_done(d->changes,
@@ -217,6 +223,6 @@ enum store_result expire_container(struct decision *d, const struct deferred_tas
         return result == STORE_NOT_FOUND ? STORE_OK
                                          : result; /* restored: its task is about to be deleted */
     container_delete_deleted(d->changes, d->arena, deleted);
-    changes_drop_space(d->changes, container.space);
-    return placement_deleted(d);
+    result = container_drop_retained(d, &container);
+    return result ? result : placement_deleted(d);
 }

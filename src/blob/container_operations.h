@@ -9,13 +9,17 @@
 
 struct create_container_parameters {
     struct parameters base;
-    struct guid space; /* new space of the container, so that it starts empty */
+    struct guid space;          /* of its contents; new, so that it starts empty, or shared */
+    struct container_root root; /* new */
     enum public_access access;
     bool hierarchical; /* kind of the account */
     struct bytes metadata;
 };
 OPERATION_NO_RESULT(create_container);
 OPERATION_DECLARE(create_container);
+/* Decides where a new container of the account has its contents. In a cluster, its tree is not
+ * shared. In rest/. */
+void create_container_place(const struct call *call, struct create_container_parameters *p);
 
 OPERATION_NO_PARAMETERS(get_container_properties);
 struct get_container_properties_result {
@@ -41,7 +45,8 @@ OPERATION_NO_RESULT(set_container_acl);
 OPERATION_DECLARE(set_container_acl);
 OPERATION_DECLARE_PARSE(set_container_acl);
 
-/* Member of struct container_type (properties/metadata_acl.h). */
+/* Writes the container of the state; member of struct container_type
+ * (properties/metadata_acl.h). */
 void container_write_state(struct decision *d);
 
 OPERATION_NO_PARAMETERS(delete_container);

@@ -9,16 +9,17 @@
  *   versions 5 to 8: like 1 to 4, then the immutability (immutability.h): u8 has versions,
  *               u8 mode, days, u8 append rule, extensions, bytes holds, u8 holds append,
  *               u8 is closed, bytes log
+ *   versions 11, 12, 15 and 16: like 3, 4, 7 and 8, then the name of the root directory, 16 raw;
+ *               u8 1 if the tree is shared (container_root.h)
  * To change the format: use a new version number, keep the old reader, and add a data folder in the
  * old format to the tests. */
 #include "blob/blob.h"
 
+#include <assert.h>
+
 #include "blob/immutability.h"
 #include "blob/record_parts.h"
-#include "blob/uncommitted.h"
 #include "properties/soft_delete.h"
-#include "service/names.h"
-#include "service/restore.h"
 #include "service/small_record.h"
 #include "service/usage.h"
 
@@ -27,9 +28,20 @@
 #define KEPT                1
 #define HIERARCHICAL        2
 #define IMMUTABLE           4
-#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE)
+#define ROOTED              8 /* only with HIERARCHICAL */
+#define RECORD_VERSION_LAST (RECORD_VERSION + KEPT + HIERARCHICAL + IMMUTABLE + ROOTED)
 
 static const struct bytes record_key = BYTES("c");
+
+static void root_decode(struct decoder *in, struct container_root *ret_root)
+{
+    uint8_t is_shared;
+
+    decode_fixed(in, ret_root->name.b, sizeof ret_root->name.b);
+    is_shared = decode_u8(in);
+    in->bad |= is_shared > 1 || guid_is_zero(&ret_root->name);
+    ret_root->is_shared = is_shared == 1;
+}
 
 bool container_decode(struct bytes value, struct container *ret_container)
 {
@@ -59,7 +71,9 @@ bool container_decode(struct bytes value, struct container *ret_container)
         c.owner = decode_bytes(&in);
     if (form & IMMUTABLE)
         protection_decode(&in, &c.immutability);
-    if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
+    if (form & ROOTED)
+        root_decode(&in, &c.root);
+    if (!decoder_ok(&in) || access > ACCESS_CONTAINER || ((form & ROOTED) && !c.hierarchical))
         return false;
     c.public_access = (enum public_access)access;
     *ret_container = c;
@@ -72,9 +86,18 @@ bool container_decode(struct bytes value, struct container *ret_container)
 
 static const struct bytes protection_key = BYTES("i");
 
-struct partition container_protection_partition(struct guid space)
+#define PROTECTION_PARTITION "protection"
+
+struct partition container_protection_partition(struct arena *arena, struct guid space,
+                                                const struct guid *root)
 {
-    return (struct partition){ .space = space, .key = BYTES("protection") };
+    char name[GUID_TEXT_SIZE];
+
+    if (guid_is_zero(root))
+        return (struct partition){ .space = space, .key = BYTES(PROTECTION_PARTITION) };
+    guid_format(root, name);
+    return (struct partition){ .space = space,
+                               .key = arena_printf(arena, PROTECTION_PARTITION "/%s", name) };
 }
 
 void container_protection_write(struct changes *changes, struct arena *arena,
@@ -86,6 +109,11 @@ void container_protection_write(struct changes *changes, struct arena *arena,
     encode_u8(&out, PROTECTION_VERSION);
     protection_encode(&out, immutability);
     changes_put(changes, RECORD_INNER, protection_key, text_bytes(&out), NULL, 0);
+}
+
+void container_protection_delete(struct changes *changes)
+{
+    changes_delete(changes, RECORD_INNER, protection_key);
 }
 
 enum store_result container_protection_read(struct read_view *view, struct arena *arena,
@@ -150,12 +178,14 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
                              const struct container *container)
 {
     bool is_immutable = container_has_immutability(&container->immutability);
+    bool is_rooted = !guid_is_zero(&container->root.name);
     struct text out;
 
-    text_init(&out, arena, 160 + container->metadata.len + container->policies.len);
+    assert(container->hierarchical || !is_rooted);
+    text_init(&out, arena, 180 + container->metadata.len + container->policies.len);
     encode_u8(&out, (uint8_t)(RECORD_VERSION + (deleted > 0 ? KEPT : 0) +
                               (container->hierarchical ? HIERARCHICAL : 0) +
-                              (is_immutable ? IMMUTABLE : 0)));
+                              (is_immutable ? IMMUTABLE : 0) + (is_rooted ? ROOTED : 0)));
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -172,6 +202,10 @@ void container_write_deleted(struct changes *changes, struct arena *arena, insta
         encode_bytes(&out, container->owner);
     if (is_immutable)
         protection_encode(&out, &container->immutability);
+    if (is_rooted) {
+        encode_fixed(&out, container->root.name.b, sizeof container->root.name.b);
+        encode_u8(&out, container->root.is_shared);
+    }
     changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
                 NULL, 0);
 }
@@ -199,78 +233,10 @@ void container_write_changed(struct decision *d, struct container *container)
     container_write(d->changes, d->arena, container);
 }
 
-/* ---- restoring from a backup: service/restore.h ---- */
+/* ---- storage used: service/usage.h ---- */
 
 /* blob/blob.h */
 #define KEY_OF_BASE "\xFF"
-
-static const struct lease no_lease;
-
-static bool is_owner(struct bytes key)
-{
-    return bytes_equal(key, record_key);
-}
-
-static bool put_owner(struct decision *d, const struct record *record, struct bytes name,
-                      struct guid space)
-{
-    struct container container;
-
-    (void)name;
-    if (!container_decode(record->value, &container))
-        return false;
-    container.space = space;
-    container.lease = no_lease;
-    container.immutability.is_closed = false;
-    container_write(d->changes, d->arena, &container);
-    return true;
-}
-
-/* A restore does not replace what a policy or a hold protects, or may protect. decision: 1409 */
-static enum error permit_replacement(const struct record *record)
-{
-    struct container container;
-
-    if (!container_decode(record->value, &container))
-        return E_InternalError;
-    if (container.immutability.has_versions)
-        return E_ContainerImmutableStorageWithVersioningEnabled;
-    if (container.immutability.holds.len > 0)
-        return E_ContainerHasLegalHold;
-    if (container.immutability.mode == POLICY_NONE)
-        return OK;
-    return container.immutability.mode == POLICY_LOCKED ? E_ContainerImmutabilityPolicyLocked
-                                                        : E_BlobImmutableDueToPolicy;
-}
-
-/* A restored task has another id, and the old id may be that of the original's task, which a change
- * of the restored blob must not remove. */
-static struct bytes without_lease(struct arena *arena, enum record_family family,
-                                  const struct record *record)
-{
-    struct blob blob;
-    struct text out;
-
-    if (family == RECORD_INNER)
-        return uncommitted_without_task(arena, record);
-    if (family != RECORD_LISTED || !bytes_is(record->key, KEY_OF_BASE) ||
-        !blob_decode(record->value, &blob) ||
-        (blob.lease.kind == no_lease.kind && blob.expiry.at == 0))
-        return record->value;
-    blob.lease = no_lease;
-    memset(&blob.expiry.task, 0, sizeof blob.expiry.task);
-    text_init(&out, arena, record->value.len);
-    blob_encode(&out, &blob);
-    return text_bytes(&out);
-}
-
-const struct restore_functions blob_restore = { .check_name = name_check,
-                                                .is_owner = is_owner,
-                                                .put_owner = put_owner,
-                                                .permit_replacement = permit_replacement,
-                                                .without_lease = without_lease };
-
-/* ---- storage used: service/usage.h ---- */
 
 static bool is_container(const struct space_record *record, struct guid *ret_space,
                          uint64_t *ret_quota_bytes)

@@ -48,7 +48,7 @@ enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapsh
     struct ended_contents ended = { .count = 0 };
     struct snapshots_changed changed;
     enum store_result result = STORE_OK;
-    uint32_t kept = base.content.kept;
+    uint32_t kept = base.content.last_retained;
     enum error e = OK;
 
     if (snapshots != SNAPSHOTS_REFUSED && !base.without_snapshots)
@@ -61,7 +61,7 @@ enum error blob_delete_for_good(struct decision *d, enum delete_snapshots snapsh
         result = content_release_reference(d, &ended, base_stays ? &base.content : NULL);
     if (result)
         return decision_fail_content(d, result);
-    if (base_stays && base.content.kept != kept)
+    if (base_stays && base.content.last_retained != kept)
         blob_change(d, &blob_state(d)->blob, &base);
     return OK;
 }

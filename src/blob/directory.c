@@ -101,6 +101,10 @@ static enum error delete_leaf(struct decision *d)
 
     d->state = &state->base;
     state->found = true;
+    if (result == STORE_NOT_FOUND) { /* the hidden directory, whose container was deleted */
+        result = namespace_remove(d);
+        return result ? decision_fail_store(d, result) : OK;
+    }
     if (!result)
         result = drop_copy(d, &state->blob);
     return result ? decision_fail_content(d, result) : blob_delete_for_good(d, SNAPSHOTS_INCLUDED);

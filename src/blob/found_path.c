@@ -1,13 +1,14 @@
 /* See found_path.h. */
 #include "blob/found_path.h"
 
+#include "blob/container_root.h"
 #include "blob/immutability.h"
 #include "blob/namespace.h"
 
 /* Attempts at a page of a container whose directories are moved all the time. */
 #define ATTEMPTS_MAX 4u
-/* More than a path can have, with the hidden directory. */
-#define LEVELS_MAX   (2 * NAMESPACE_DEPTH_MAX + 2)
+/* More than a path can have, with the hidden directory and the root directory. */
+#define LEVELS_MAX   (2 * NAMESPACE_DEPTH_MAX + 3)
 
 /* A path that was found. */
 struct found {
@@ -24,7 +25,9 @@ struct found_paths {
     /* directory of the node found last: most results are followed by others of the same one */
     bool has_directory;
     uint64_t directory;
-    struct bytes path; /* its path, with a slash unless it is the root; ptr NULL if it is deleted */
+    /* its path, with a slash unless it is the root; ptr NULL if it is deleted or of another
+     * container */
+    struct bytes path;
     struct found *newest;
     bool has_lost; /* a node was deleted after the index was read */
 };
@@ -70,6 +73,18 @@ static enum store_result read_node(struct found_paths *paths, uint64_t id, bool 
     return result;
 }
 
+/* Removes the root directory from the names of a path, from the last one on. Returns false if it is
+ * that of another container. */
+static bool take_root(const struct found_paths *paths, const struct bytes *names, size_t *count)
+{
+    struct tree_name root;
+
+    if (guid_is_zero(&paths->container->root.name))
+        return true;
+    root = container_root_name(paths->d->arena, paths->container, false);
+    return *count > 0 && bytes_equal(names[--*count], root.given);
+}
+
 /* Finds the path of a directory. */
 static enum store_result find_directory(struct found_paths *paths, uint64_t id)
 {
@@ -88,11 +103,13 @@ static enum store_result find_directory(struct found_paths *paths, uint64_t id)
             return STORE_OK;
         if (result)
             return result;
-        if (node.parent == TREE_ROOT && namespace_is_hidden(node.name.given))
+        if (namespace_is_hidden(node.name.given))
             return STORE_OK;
         names[count++] = node.name.given;
         id = node.parent;
     }
+    if (!take_root(paths, names, &count))
+        return STORE_OK;
     text_init(&out, paths->d->arena, 256);
     while (count > 0) {
         text_add(&out, names[--count]);

@@ -136,15 +136,33 @@ static enum error permit_in_container(struct decision *d, unsigned needs, const 
     return OK;
 }
 
+/* A path enters another container like a new blob, or replaces a blob. decision: 1465 */
+static enum error permit_entering(struct decision *d, const struct container_immutability *leaves,
+                                  const struct blob *blob)
+{
+    const struct container_immutability *of = &blob_state(d)->container.immutability;
+
+    if (leaves->is_closed)
+        return E_ContainerBeingDeleted;
+    if (container_protects(leaves))
+        return refuse(leaves->holds.len > 0, leaves->mode != POLICY_NONE);
+    if (!blob || blob_is_directory(d))
+        return OK;
+    return refuse(of->holds.len > 0, of->mode != POLICY_NONE);
+}
+
 enum error immutability_permit(struct decision *d, unsigned needs)
 {
     const struct container_immutability *of = &blob_state(d)->container.immutability;
+    const struct blob_node *node = blob_state(d)->node;
     const struct blob *blob = d->subject.exists ? stored_blob(d) : NULL;
 
     if (of->is_closed && (needs & (NEEDS_CREATE | NEEDS_REPLACE | NEEDS_NAME)))
         return E_ContainerBeingDeleted;
     if (blob && blob->uncommitted)
         blob = NULL;
+    if (node && node->leaves)
+        return permit_entering(d, node->leaves, blob);
     if (blob && (needs & NEEDS_DESTROY) && !(needs & NEEDS_NAME))
         return permit_deletion(of, blob, d->now);
     if (container_protects(of))

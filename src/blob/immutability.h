@@ -54,9 +54,10 @@ static inline bool blob_is_protected(const struct blob *blob, instant now)
 /* ---- rules ---- */
 
 /* Refuses an operation with these NEEDS_ bits, or NEEDS_DESTROY, or NEEDS_NAME and NEEDS_DESTROY for
- * a rename or the deletion of a directory that is not empty, on the blob of the state, in the container of the
- * state. Returns OK, E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy;
- * E_ContainerBeingDeleted if the container is closed. */
+ * a rename or the deletion of a directory that is not empty, on the blob of the state, in the
+ * container of the state; for a rename from another container, also in that one. Returns OK,
+ * E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy; E_ContainerBeingDeleted if the
+ * container is closed. */
 enum error immutability_permit(struct decision *d, unsigned needs);
 /* Refuses the deletion of the snapshots of the blob of the state. Returns like
  * immutability_permit(), or an error of decision_fail_store(). */

@@ -2,6 +2,7 @@
 #include "blob/kept_paths.h"
 
 #include "base/endian.h"
+#include "blob/container_root.h"
 #include "blob/contents.h"
 #include "blob/kept_path_index.h"
 #include "blob/namespace.h"
@@ -12,17 +13,20 @@
 
 /* ---- retaining ---- */
 
-static struct bytes path_text(struct arena *arena, const struct tree_path *path)
+/* Returns the path of the request in the tree. */
+static struct bytes path_text(struct decision *d)
 {
+    const struct blob_state *state = blob_state(d);
+    const struct tree_path *path = &state->node->place.path;
     struct text out;
 
-    text_init(&out, arena, 256);
+    text_init(&out, d->arena, 256);
     for (size_t i = 0; i < path->count; i++) {
         if (i > 0)
             text_add_char(&out, '/');
         text_add(&out, path->names[i].given);
     }
-    return text_bytes(&out);
+    return container_tree_path(d->arena, &state->container, text_bytes(&out));
 }
 
 enum error kept_path_mark(struct decision *d, const struct retention *retention)
@@ -35,7 +39,7 @@ enum error kept_path_mark(struct decision *d, const struct retention *retention)
     if (result)
         return decision_fail_content(d, result);
     kept.deletion = retention_deletion(d, retention);
-    kept.deleted_path = path_text(d->arena, &state->node->place.path);
+    kept.deleted_path = path_text(d);
     kept.lease = (struct lease){ .kind = 0 };
     kept.nothing_staged = true;
     blob_change(d, &state->blob, &kept);
@@ -99,7 +103,7 @@ static enum store_result open_node(struct decision *d, const struct kept_path *k
 static enum error open_kept(struct decision *d, instant deleted, struct tree_place *ret_place,
                             struct blob *ret_blob)
 {
-    const struct bytes path = path_text(d->arena, &blob_state(d)->node->place.path);
+    const struct bytes path = path_text(d);
     struct decision_part *part;
     struct kept_path kept;
     enum store_result result = kept_path_find(d, path, deleted, &kept);

@@ -3,6 +3,7 @@
 
 #include "base/endian.h"
 #include "base/log.h"
+#include "blob/container_root.h"
 #include "blob/kept_path_index.h"
 #include "blob/namespace.h"
 
@@ -27,13 +28,13 @@ static enum store_result find_instant(struct kept_paths *paths, instant *ret_at)
 {
     struct decision *d = paths->d;
     struct decision_part *part;
-    uint64_t hidden;
-    enum store_result result = namespace_hidden_id(&paths->tree, &hidden);
+    struct tree_place hidden;
+    enum store_result result = namespace_find_hidden(d, &paths->tree, &hidden);
 
     *ret_at = 0;
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    part = decision_open(d, tree_partition(d->arena, paths->tree.space, hidden), NULL);
+    part = decision_open(d, tree_partition(d->arena, paths->tree.space, hidden.entry.id), NULL);
     *ret_at = read_view_instant(part->before);
     decision_leave(d, part);
     return STORE_OK;
@@ -48,6 +49,15 @@ static void open_at(struct kept_paths *paths, struct bytes key)
     decision_saw(d, index_iterator_sequence(paths->iterator));
 }
 
+/* Returns the prefix of the keys of all paths that start with these bytes. */
+static struct bytes prefix_of(const struct kept_paths *paths, struct bytes name)
+{
+    struct arena *arena = paths->d->arena;
+
+    return kept_path_prefix(arena,
+                            container_tree_path(arena, &blob_state(paths->d)->container, name));
+}
+
 /* Returns the index key of a place: before all deletions of its name, before one of them, or after
  * all. */
 static struct bytes key_of_place(const struct kept_paths *paths, const struct listing_place *place)
@@ -57,11 +67,11 @@ static struct bytes key_of_place(const struct kept_paths *paths, const struct li
     struct text key;
 
     if (!record.ptr)
-        return kept_path_prefix(arena, name);
+        return prefix_of(paths, name);
     if (paths->marks_directories && name.len > 0 && name.ptr[name.len - 1] == '/')
         name.len--;
-    text_init(&key, arena, name.len + 2 + KEPT_PATH_KEY_SIZE);
-    text_add(&key, kept_path_prefix(arena, name));
+    text_init(&key, arena, name.len + GUID_TEXT_SIZE + 2 + KEPT_PATH_KEY_SIZE);
+    text_add(&key, prefix_of(paths, name));
     text_add_char(&key,
                   record.ptr[0] > KEPT_PATH_KEY_PREFIX || record.ptr[0] < 0 ? '\x02' : '\x01');
     if (key_is_of_kept_path(record))
@@ -75,7 +85,7 @@ struct kept_paths *kept_paths_open(struct decision *d, const struct list_blobs_p
     struct kept_paths *paths = arena_alloc(d->arena, sizeof *paths);
 
     paths->d = d;
-    paths->prefix = kept_path_prefix(d->arena, asked->listing.prefix);
+    paths->prefix = prefix_of(paths, asked->listing.prefix);
     paths->marks_directories = asked->delimiter.ptr && bytes_is(asked->delimiter, "/");
     text_init(&paths->name, d->arena, 1024);
     tree_open_to_read(&paths->tree, d, blob_state(d)->container.space, TREE_CASE_EXACT);
@@ -99,7 +109,7 @@ enum store_result kept_paths_next(struct kept_paths *paths, struct space_record 
         return STORE_CORRUPT;
     }
     paths->name.len = 0;
-    text_add(&paths->name, blob.deleted_path);
+    text_add(&paths->name, container_own_path(&blob_state(paths->d)->container, blob.deleted_path));
     if (paths->marks_directories && blob.is_directory)
         text_add_char(&paths->name, '/');
     paths->record_key[0] = KEPT_PATH_KEY_PREFIX;
@@ -115,8 +125,8 @@ void kept_paths_skip(struct kept_paths *paths, struct bytes group)
 {
     struct text key;
 
-    text_init(&key, paths->d->arena, group.len + 2);
-    text_add(&key, kept_path_prefix(paths->d->arena, group));
+    text_init(&key, paths->d->arena, group.len + GUID_TEXT_SIZE + 2);
+    text_add(&key, prefix_of(paths, group));
     text_add_char(&key, '\xFF'); /* in no name */
     index_iterator_close(paths->iterator);
     open_at(paths, text_bytes(&key));

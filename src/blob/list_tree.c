@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "blob/access_control.h"
+#include "blob/container_root.h"
 #include "blob/namespace.h"
 
 /* Entries of a directory read at once. */
@@ -48,6 +49,7 @@ struct tree_records {
     struct read_view *of;    /* records of the current name, or NULL */
     struct bytes record_key; /* key of the record to continue at */
     struct scan *scan;
+    bool is_begun; /* the root directory has been found */
     bool is_read;  /* the base has been read */
     bool has_lost; /* a name was deleted, or replaced, after its directory was read */
     struct acl_callers callers;
@@ -186,6 +188,8 @@ static enum store_result read_entries(struct tree_records *records, struct level
     level->page = (struct tree_page){ .count = 0 };
     if (result == TREE_FAILED)
         return records->tree.failed;
+    if (!level->above && (result || !container_is_root(&blob_state(records->d)->container, &place)))
+        return STORE_CONFLICT; /* the container was deleted after its record was read */
     if (!result) {
         enum store_result checked = check_directory(records, level, part);
 
@@ -226,11 +230,21 @@ static bool take_entry(struct tree_records *records, const struct level *level,
     return is_shown && is_later;
 }
 
+/* Finds the root directory, at which the walk begins. */
+static enum store_result begin_walk(struct tree_records *records)
+{
+    records->is_begun = true;
+    return container_find_root(&records->tree, &blob_state(records->d)->container, &records->below);
+}
+
 /* Moves to the next name, and opens its partition. Returns STORE_NOT_FOUND at the end. */
 static enum store_result next_name(struct tree_records *records)
 {
     const struct tree_entry *entry = NULL;
+    enum store_result begun = records->is_begun ? STORE_OK : begin_walk(records);
 
+    if (begun)
+        return begun;
     while (!entry) {
         struct level *level;
 

@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "blob/access_control.h"
 #include "blob/blob_operations.h"
+#include "blob/container_root.h"
 #include "service/metadata_run.h"
 
 /* Parts that remain free for the decide function when parents are created. */
@@ -27,8 +28,9 @@ struct partition namespace_locate(struct decision *d, struct bytes name)
 
     state->node = arena_alloc(d->arena, sizeof *state->node);
     state->node->name = name;
-    /* As for files: one name in the root needs no stamp (tree/README.md, "Lookups"). */
-    if (decision_may_change(d) || (name.len > 0 && memchr(name.ptr, '/', name.len)))
+    /* As for files: one name in the root of the tree needs no stamp (tree/README.md, "Lookups"). */
+    if (decision_may_change(d) || !guid_is_zero(&state->container.root.name) ||
+        (name.len > 0 && memchr(name.ptr, '/', name.len)))
         return tree_stamp_partition(space);
     return tree_partition(d->arena, space, TREE_ROOT);
 }
@@ -77,9 +79,9 @@ enum error namespace_find(struct decision *d, struct bytes name)
         return e;
     node->found = open_tree(d, &node->tree);
     if (!node->found)
-        node->found =
-            tree_find_node(&node->tree, &path, changes_names(d) ? TREE_TO_CHANGE : TREE_TO_READ,
-                           &node->place, &node->part);
+        node->found = container_find(&node->tree, &blob_state(d)->container, &path,
+                                     changes_names(d) ? TREE_TO_CHANGE : TREE_TO_READ, &node->place,
+                                     &node->part);
     if (node->found == TREE_FAILED)
         return decision_fail_store(d, node->tree.failed);
     node->place.path = path;
@@ -133,14 +135,16 @@ int namespace_compare(struct bytes left, struct bytes right)
 
 /* Finds the first name of the path that does not exist, unless it is created in the meantime.
  * Returns TREE_OK, TREE_PARENT_IS_FILE, TREE_FAILED. */
-static enum tree_result find_missing(struct blob_node *node, struct tree_place *ret_place)
+static enum tree_result find_missing(struct decision *d, struct tree_place *ret_place)
 {
-    struct tree_path path = node->place.path;
+    struct blob_state *state = blob_state(d);
+    struct tree_path path = state->node->place.path;
     enum tree_result result = TREE_NO_PARENT;
 
     while (result == TREE_NO_PARENT && path.count > 1) {
         path.count--;
-        result = tree_find(&node->tree, &path, TREE_TO_CHANGE, ret_place);
+        result = container_find(&state->node->tree, &state->container, &path, TREE_TO_CHANGE,
+                                ret_place, NULL);
     }
     return result;
 }
@@ -204,7 +208,7 @@ enum error namespace_make(struct decision *d, enum tree_kind kind)
     enum error e;
 
     if (node->found == TREE_NO_PARENT)
-        node->found = find_missing(node, &place);
+        node->found = find_missing(d, &place);
     if (node->found == TREE_PARENT_IS_FILE)
         return E_PathConflict;
     if (node->found)
@@ -267,23 +271,24 @@ enum store_result namespace_remove(struct decision *d)
 static const struct tree_name hidden_name = { .given = BYTES("/"), .key = BYTES("/") };
 static const struct tree_path hidden_path = { &hidden_name, 1 };
 
-enum store_result namespace_hidden_id(struct tree *tree, uint64_t *ret_id)
+enum store_result namespace_find_hidden(struct decision *d, struct tree *tree,
+                                        struct tree_place *ret_place)
 {
-    struct tree_place place;
-    enum tree_result result = tree_find(tree, &hidden_path, TREE_TO_READ, &place);
+    enum tree_result result = container_find(tree, &blob_state(d)->container, &hidden_path,
+                                             TREE_TO_READ, ret_place, NULL);
 
-    *ret_id = place.entry.id;
     if (result)
         return result == TREE_FAILED ? tree->failed : STORE_CONFLICT;
-    return place.exists ? STORE_OK : STORE_NOT_FOUND;
+    return ret_place->exists ? STORE_OK : STORE_NOT_FOUND;
 }
 
-/* Not together with a deletion in the root, whose entries a commit counts once. */
+/* Not together with a deletion in the root directory, whose entries a commit counts once. */
 static enum error create_hidden(struct decision *d, struct tree *tree)
 {
     struct tree_place place;
     struct decision_part *part;
-    enum tree_result result = tree_find(tree, &hidden_path, TREE_TO_CHANGE, &place);
+    enum tree_result result =
+        container_find(tree, &blob_state(d)->container, &hidden_path, TREE_TO_CHANGE, &place, NULL);
 
     if (!result)
         result = tree_create(tree, &place, TREE_DIRECTORY, &part);
@@ -297,11 +302,13 @@ enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_p
     struct tree *tree = &blob_state(d)->node->tree;
     struct tree_name *names = arena_array(d->arena, 2, sizeof *names);
     uint64_t *directories = arena_array(d->arena, 2, sizeof *directories);
-    enum store_result result = namespace_hidden_id(tree, &directories[1]);
+    struct tree_place hidden;
+    enum store_result result = namespace_find_hidden(d, tree, &hidden);
 
     if (result)
         return result == STORE_NOT_FOUND ? create_hidden(d, tree) : decision_fail_store(d, result);
-    directories[0] = TREE_ROOT;
+    directories[0] = tree_place_parent(&hidden);
+    directories[1] = hidden.entry.id;
     names[0] = hidden_name;
     names[1].given = names[1].key = arena_printf(d->arena, "%016" PRIx64, id);
     *ret_place = (struct tree_place){ .path = { names, 2 }, .directories = directories };

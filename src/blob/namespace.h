@@ -29,6 +29,8 @@ struct blob_node {
     struct decision_part *part;          /* of the file or directory; NULL if it does not exist */
     struct posix_acl *parent_acl;        /* set when namespace_make() has created the name */
     struct rename_source *rename_source; /* set by path_rename_find_source() */
+    /* protection of the container that the rename leaves; NULL if that of the state is it */
+    const struct container_immutability *leaves;
 };
 
 /* Returns true if the request is about a directory that exists. */
@@ -67,10 +69,12 @@ enum error namespace_hidden_place(struct decision *d, uint64_t id, struct tree_p
 /* Moves the file or directory of the subject to the hidden directory. Returns like
  * namespace_hidden_place(). */
 enum error namespace_hide(struct decision *d);
-/* Finds the hidden directory. Returns STORE_OK, STORE_NOT_FOUND, or another failure. */
-enum store_result namespace_hidden_id(struct tree *tree, uint64_t *ret_id);
-/* Returns true for a name in the root that no path can contain: the hidden directory, which receives
- * deleted paths (directory.c, kept_paths.h). */
+/* Finds the hidden directory of the container. Returns STORE_OK, STORE_NOT_FOUND, or another
+ * failure. */
+enum store_result namespace_find_hidden(struct decision *d, struct tree *tree,
+                                        struct tree_place *ret_place);
+/* Returns true for a name in the root directory that no path can contain: the hidden directory,
+ * which receives deleted paths (directory.c, kept_paths.h). */
 static inline bool namespace_is_hidden(struct bytes name)
 {
     return name.ptr[0] == '/';

@@ -50,17 +50,27 @@ enum { TASK_DELETE_DIRECTORY = 0x150 };
 task_fn delete_directory_task;
 
 struct path_rename {
-    struct bytes source;                 /* path in the same container */
+    struct bytes container; /* of the source; ptr NULL for that of the destination */
+    bool may_be_elsewhere;  /* a container that does not exist here may be in another cell */
+    bool keeps_container;   /* the permission depends on a policy of the source's container */
+    unsigned granted;       /* actions that the caller's roles permit in that container */
+    struct bytes source;    /* path */
     const struct guid *source_lease;     /* NULL if not sent */
     struct conditions source_conditions; /* class CONDITIONS_OF_WRITE */
 };
+/* Reads the container of the source, if it is not that of the destination, which is flat or known.
+ * Returns OK; E_SourcePathNotFound if it does not exist; or an error of
+ * decision_fail_store(). */
+enum error path_rename_open_container(struct decision *d, const struct path_rename *asked,
+                                      struct container *ret_container);
 /* Finds the source for path_rename(), which otherwise does so itself; for a subject function, since
  * a missing source is reported before a condition of the destination. Returns OK,
- * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, or an error of
- * decision_fail_store(). */
+ * E_SourcePathNotFound, E_InvalidRenameSourcePath for the root, E_NotImplemented if the container
+ * is not in the same tree, or an error of decision_fail_store(). */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked);
-/* Renames a file or a directory, with everything below it, in one commit. The path of the request
- * is the destination: an existing file is replaced by a file, an empty directory by a directory.
+/* Renames a file or a directory, with everything below it, in one commit, also from another
+ * container that shares the tree (container_root.h). The path of the request is the destination: an
+ * existing file is replaced by a file, an empty directory by a directory.
  * The renamed blob retains its record, with its ETag, dates, lease and snapshots. Subject:
  * blob_subject_optional; NEEDS_NAME; the row checks conditions and lease of the destination. What is
  * replaced is retained if soft delete is on (kept_paths.h).

@@ -2,6 +2,7 @@
 #include "blob/path_operations.h"
 
 #include "blob/access_control.h"
+#include "blob/container_root.h"
 #include "blob/contents.h"
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
@@ -13,6 +14,41 @@ struct rename_source {
     struct blob blob;
 };
 
+/* Returns true if the source is in another container than the destination. */
+static bool is_across(const struct decision *d, const struct path_rename *asked)
+{
+    return asked->container.ptr && !bytes_equal(asked->container, blob_asked(d)->container);
+}
+
+static enum error fail_other_tree(struct decision *d)
+{
+    return decision_fail(d, E_NotImplemented,
+                         "The paths of these two filesystems are not in one tree, so that none can "
+                         "be renamed from one to the other.");
+}
+
+enum error path_rename_open_container(struct decision *d, const struct path_rename *asked,
+                                      struct container *ret_container)
+{
+    const struct partition at = { .space = blob_account_space(d->input->account),
+                                  .key = is_across(d, asked) ? asked->container
+                                                             : blob_asked(d)->container };
+    struct decision_part *open = decision_find_part(d, at), *part = open;
+    enum store_result result;
+
+    *ret_container = blob_state(d)->container;
+    if (!ret_container->hierarchical || (!is_across(d, asked) && !asked->keeps_container))
+        return OK;
+    if (!part)
+        part = decision_open(d, at, NULL);
+    result = container_read(part->before, d->arena, ret_container);
+    if (!open && !asked->keeps_container)
+        decision_leave(d, part);
+    if (result == STORE_NOT_FOUND)
+        return asked->may_be_elsewhere ? fail_other_tree(d) : E_SourcePathNotFound;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
 /* Source and destination are read one after the other. What is decided from now on rests on both, so
  * none of what has been read may have changed. */
 enum error path_rename_find_source(struct decision *d, const struct path_rename *asked)
@@ -20,15 +56,20 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     struct blob_node *node = blob_state(d)->node;
     struct tree *tree = &node->tree;
     struct rename_source *source = arena_alloc(d->arena, sizeof *source);
+    struct container *container = arena_alloc(d->arena, sizeof *container);
     struct decision_part *part;
     struct tree_path path;
     enum tree_result found;
     enum store_result read;
-    enum error e = namespace_parse(d->arena, asked->source, &path);
+    enum error e = path_rename_open_container(d, asked, container);
 
+    if (!e)
+        e = namespace_parse(d->arena, asked->source, &path);
     if (e)
         return e;
-    found = tree_find_node(tree, &path, TREE_TO_CHANGE, &source->place, &part);
+    if (is_across(d, asked) && !containers_share_tree(container, &blob_state(d)->container))
+        return fail_other_tree(d);
+    found = container_find(tree, container, &path, TREE_TO_CHANGE, &source->place, &part);
     if (found == TREE_FAILED)
         return decision_fail_store(d, tree->failed);
     if (found || !part)
@@ -42,6 +83,7 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))
         return E_SourcePathNotFound;
     node->rename_source = source;
+    node->leaves = is_across(d, asked) ? &container->immutability : NULL;
     read = decision_confirm(d);
     return read ? decision_fail_store(d, read) : OK;
 }
@@ -167,7 +209,8 @@ enum error path_rename(struct decision *d, const struct path_rename *asked, stru
     if (e)
         return e;
     source = state->node->rename_source;
-    e = access_control_check_source(d, &source->place, &source->blob);
+    e = access_control_check_source(d, &source->place, &source->blob,
+                                    is_across(d, asked) ? &asked->granted : NULL);
     if (!e)
         e = check_source(d, asked, &source->blob);
     if (!e)

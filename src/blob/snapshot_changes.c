@@ -160,7 +160,7 @@ enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
         result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
     if (!result)
         result = settle_base(d, snapshot->ref.at, &base, &changed);
-    if (!result && (changed || base.content.kept != was.content.kept))
+    if (!result && (changed || base.content.last_retained != was.content.last_retained))
         result = change_base(d, &was, &base);
     return result;
 }
@@ -249,7 +249,7 @@ static enum store_result change_some(struct decision *d, const struct snapshot_m
         return result;
     was = base;
     result = content_release_reference(d, &ended, &base.content);
-    if (!result && base.content.kept != was.content.kept)
+    if (!result && base.content.last_retained != was.content.last_retained)
         blob_change(d, &was, &base);
     return result;
 }

@@ -1,5 +1,5 @@
-/* Reads all records twice. The first pass collects the names of containers and verifies the index
- * of pieces against the records; the second reads all content. */
+/* Reads all records twice. The first pass collects the names of containers and compares the index
+ * of pieces with the records; the second reads all content. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -52,8 +52,8 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
-/* Returns true if the key is that of a container's, queue's or table's record. The key of an entity
- * may look the same. */
+/* Returns true if the key may be that of a container's, queue's or table's record. The key of an
+ * entity may look the same. */
 static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
@@ -64,12 +64,17 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
 }
 
-/* Returns true for the record of a container with a hierarchical namespace. */
-static bool is_hierarchical(enum kind kind, struct bytes value)
+/* Reads from the record of a container where its paths are. */
+static void describe(struct known_container *known, const struct record_place *place,
+                     const struct record *record)
 {
     struct container container;
 
-    return kind == CONTAINER && container_decode(value, &container) && container.hierarchical;
+    if (known->kind != CONTAINER || !container_decode(record->value, &container))
+        return;
+    known->hierarchical = container.hierarchical;
+    known->is_retained = container.expires > 0;
+    known->has_part = check_part_of_container(place, record, &known->part);
 }
 
 /* Adds a space unless it was the last one added, because the records of a space are adjacent. */
@@ -84,22 +89,18 @@ static void add_space(struct guid **spaces, size_t *count, const struct guid *sp
 static void learn(void *context, const struct record_place *place, const struct record *record)
 {
     struct check *check = context;
-    struct guid space;
-    enum kind kind;
+    struct known_container known = { .account = place->space };
 
     check_report_record();
     if (check->salvages)
         check_record_leftover(&check->leftovers, check->store, place);
     if (place->family != RECORD_LISTED)
         return;
-    if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
-        check_add_container(check, (struct known_container){
-                                       .space = space,
-                                       .account = place->space,
-                                       .name = check_copy_text(place->partition_key),
-                                       .kind = kind,
-                                       .hierarchical = is_hierarchical(kind, record->value) });
-        check->kinds[kind]++;
+    if (is_named(place, &known.kind) && check_kinds[known.kind].read(record->value, &known.space)) {
+        known.name = check_copy_text(place->partition_key);
+        describe(&known, place, record);
+        check_add_container(check, known);
+        check->kinds[known.kind]++;
     } else if (check_is_of_tree(place, record->value)) {
         add_space(&check->trees, &check->tree_count, &place->space);
     } else if (is_blob(place, record)) {
@@ -130,7 +131,7 @@ static void forget_entities(struct check *check)
 
 /* Reports a blob that no request can reach, because a URL with its name refers to another blob.
  * Old versions of the program stored such names (decision 39). This is not damage. */
-static void check_blob_name(const struct check *check, const struct record_place *place)
+static void check_blob_name(struct check *check, const struct record_place *place)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct bytes reached = url_normalize_path(arena, place->partition_key);
@@ -150,6 +151,13 @@ static bool is_of_node(const struct record_place *place)
 {
     return place->record_key.len > 0 && (place->record_key.ptr[0] == KEY_OF_BASE ||
                                          (unsigned char)place->record_key.ptr[0] <= 1);
+}
+
+/* Reports a blob without a container, unless it is yet to be deleted like its container. */
+static void say_lost(struct check *check, const struct record_place *place)
+{
+    if (!check_is_deleted_path(check, &place->space, place->partition_key))
+        say_damaged(check, place, "its container is lost");
 }
 
 /* Checks a base blob, a snapshot, or the marks of snapshots. */
@@ -280,8 +288,11 @@ static void check_record(void *context, const struct record_place *place,
         check_named(check, kind, place, record);
     } else if (!container) {
         if (place->family == RECORD_LISTED && is_blob(place, record))
-            say_damaged(check, place, "its container is lost");
+            say_lost(check, place);
     } else if (place->family == RECORD_LISTED) {
+        if (container->has_part && is_of_node(place) &&
+            !check_find_owner(check, &place->space, place->partition_key))
+            say_lost(check, place);
         check_blob(check, container, place, record);
     } else if (place->record_key.len > 0 && strchr(KEYS_UNCOMMITTED, place->record_key.ptr[0])) {
         check_uncommitted(check, place, record);
@@ -328,7 +339,7 @@ static void release(struct check *check)
 
 /* ---- deferred tasks ---- */
 
-static void say_put_off(const struct check *check, const struct task_try *try)
+static void say_put_off(struct check *check, const struct task_try *try)
 {
     check_report_part("a task of ");
     check_report_blob(check, &try->task.partition.space, try->task.partition.key);
@@ -354,7 +365,7 @@ static enum store_result list_put_off(struct check *check)
             finding(check, "a postponed deferred task is corrupt");
         else if (try.failures > 0)
             say_put_off(check, &try);
-        last = task; /* serves only as a position in the list */
+        last = task; /* used only as a position in the list */
         after = &last;
         arena_rewind(arena, empty);
     }
@@ -399,6 +410,8 @@ static bool look_at_all(struct check *check, const char *location, const struct 
     check_report_second_pass(bytes);
     if (!result)
         result = store_inspect(check->store, check_record, ignore, check);
+    if (!result)
+        check_roots(check);
     if (!result)
         check_totals(check);
     if (!result)

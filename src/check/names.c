@@ -110,28 +110,6 @@ struct known_container *check_find_container(const struct check *check, const st
     return NULL;
 }
 
-static void report_in(const char *container, struct bytes name)
-{
-    check_report_name(bytes_from_string(container));
-    check_report_part("%s", name.len > 0 ? "/" : "");
-    check_report_name(name);
-}
-
-void check_report_blob(const struct check *check, const struct guid *space, struct bytes name)
-{
-    const struct known_container *container = check_find_container(check, space);
-
-    if (container) {
-        check_report_account(&container->account, container->kind);
-        /* partitions have numbers instead of names */
-        if (container->kind == SHARE || container->hierarchical)
-            name = bytes_of("", 0);
-        report_in(container->name, name);
-    } else {
-        report_in("(a container whose record is lost)", name);
-    }
-}
-
 struct bytes check_first_account(void)
 {
     struct bytes list = bytes_from_string(account_list());

@@ -1,10 +1,11 @@
-/* Internal to check/: names of resources in findings, and lost items of a salvage. */
+/* Names of resources in findings, and lost items of a salvage. Internal to check/. */
 #ifndef LAGRA_CHECK_NAMES_H
 #define LAGRA_CHECK_NAMES_H
 
 #include "auth/auth.h"
 #include "blob/blob.h"
 #include "check/records.h"
+#include "service/space_parts.h"
 #include "store/inspect.h"
 
 enum kind { CONTAINER, QUEUE, TABLE, SHARE, KINDS };
@@ -22,8 +23,11 @@ struct known_container {
     struct guid account;
     char *name;
     enum kind kind;
-    bool hierarchical; /* set for a container whose partitions are nodes of a tree */
-    uint64_t bytes;    /* total of a share's files */
+    bool hierarchical; /* container whose partitions are nodes of a tree */
+    bool has_part;     /* the tree is shared with other containers (paths.c); its root directory: */
+    struct guid part;
+    bool is_retained; /* deleted, and can be restored */
+    uint64_t bytes;   /* total of a share's files */
 };
 
 /* Copy of a struct record_place. */
@@ -68,11 +72,30 @@ void check_report_account(const struct guid *space, enum kind kind);
 void check_add_container(struct check *check, struct known_container container);
 /* Returns the added container with this space, or NULL. */
 struct known_container *check_find_container(const struct check *check, const struct guid *space);
-/* Prints the name of a blob, or of another resource with a partition in the space, as part of a
- * sentence. */
-void check_report_blob(const struct check *check, const struct guid *space, struct bytes name);
 /* Copies a string into memory from malloc(). */
 char *check_copy_text(struct bytes text);
+
+/* Returns true for the record of a container whose tree is shared. This and the following:
+ * paths.c */
+bool check_part_of_container(const struct record_place *place, const struct record *record,
+                             struct guid *ret_part);
+/* Finds the part of a shared space to which a partition belongs. Returns false if to none. */
+bool check_find_part(struct store *store, const struct guid *space, struct bytes key,
+                     struct guid *ret_part);
+/* Returns the container to which a partition belongs, or NULL if its record is lost. */
+const struct known_container *check_find_owner(struct check *check, const struct guid *space,
+                                               struct bytes key);
+/* Returns true if a partition belongs to a deleted container, whose contents a task deletes. */
+bool check_is_deleted_path(struct check *check, const struct guid *space, struct bytes key);
+/* Prints the name of a blob, or of another resource with a partition in the space, as part of a
+ * sentence. */
+void check_report_blob(struct check *check, const struct guid *space, struct bytes name);
+/* Reports containers that have lost their root directories. */
+void check_roots(struct check *check);
+/* Finds the next root directory of a container in the tree of a space. *at: where to continue; "e"
+ * at the beginning. Returns false at the end. */
+bool check_next_root(struct check *check, const struct guid *space, struct bytes *at,
+                     struct arena *arena, struct guid *ret_part, bool *ret_is_deleted);
 
 /* ---- salvage.c ---- */
 
@@ -81,7 +104,7 @@ char *check_copy_text(struct bytes text);
 void check_record_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
 /* Prints the recorded ranges. */
-void check_report_lost(const struct check *check);
+void check_report_lost(struct check *check);
 /* Creates a container for each space with blobs whose container record is lost, and a share for
  * each tree whose share record is lost. Rebuilds the trees of all shares. */
 void check_adopt_all(struct check *check);

@@ -1,5 +1,5 @@
-/* Internal to check/: checks of single records. Records of queues and tables, and of shares, are
- * checked in files of their own, because the headers of the services declare conflicting names. */
+/* Checks of single records. Records of queues and tables, and of shares, are checked in separate
+ * files, because the headers of the services declare conflicting names. Internal to check/. */
 #ifndef LAGRA_CHECK_RECORDS_H
 #define LAGRA_CHECK_RECORDS_H
 
@@ -68,8 +68,8 @@ void check_record_leftover(struct check_leftovers *left, struct store *store,
  * shares. spaces: those of the shares */
 void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
                             const struct guid *spaces, size_t count);
-/* Recounts the snapshots of a share, and ensures that the data they refer to is retained. newest:
- * newest generation written */
+/* Recounts the snapshots of a share, and marks the data they refer to as retained. newest: newest
+ * generation written */
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
                              struct guid space, uint64_t newest);
 

@@ -1,5 +1,5 @@
-/* Internal to check/: output and progress of `lagra check`, as lines for people or one JSON object
- * per line for scripts. Used by one thread. */
+/* Output and progress of `lagra check`, as lines for people or one JSON object per line for
+ * scripts. Used by one thread. Internal to check/. */
 #ifndef LAGRA_CHECK_REPORT_H
 #define LAGRA_CHECK_REPORT_H
 

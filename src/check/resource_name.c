@@ -21,10 +21,21 @@ static void add_name(const struct account *account, void *context)
     all->names[all->count++] = check_copy_text(account_name(account));
 }
 
-/* Searches an account, whose space is `own`, for the container, queue, table or share with the
- * space `wanted`, and writes "account/name". Returns false if none exists. */
+/* Returns true if the partition is in the container of the record, whose space it has. */
+static bool is_in(struct store *store, const struct space_record *record,
+                  const struct record_place *place)
+{
+    struct guid part, found;
+
+    return !blob_parts.of_container(record, &part) ||
+           (check_find_part(store, &place->space, place->partition_key, &found) &&
+            guid_equal(&part, &found));
+}
+
+/* Searches the account with space `own` for the container (or queue ..) with the space `wanted`,
+ * and writes "account/name". Returns false if it does not exist. */
 static bool find_in(struct store *store, const char *account, const struct guid *own,
-                    enum kind kind, const struct guid *wanted, char *name, size_t size)
+                    enum kind kind, const struct record_place *place, char *name, size_t size)
 {
     static const struct bytes first = { "", 0 };
     struct space_iterator *iterator =
@@ -36,7 +47,8 @@ static bool find_in(struct store *store, const char *account, const struct guid 
         struct guid space;
 
         found = check_kinds[kind].is_key(record.record_key) &&
-                check_kinds[kind].read(record.value, &space) && guid_equal(&space, wanted);
+                check_kinds[kind].read(record.value, &space) && guid_equal(&space, &place->space) &&
+                (kind != CONTAINER || is_in(store, &record, place));
         if (found)
             snprintf(name, size, "%s/%.*s", account, BYTES_ARG(record.partition_key));
     }
@@ -46,7 +58,7 @@ static bool find_in(struct store *store, const char *account, const struct guid 
 
 /* Searches all accounts for a container, and returns its kind. Returns false if none exists. */
 static bool find(const struct resource_names *names, const struct account_names *all,
-                 const struct guid *space, enum kind *ret_kind, char *name, size_t size)
+                 const struct record_place *place, enum kind *ret_kind, char *name, size_t size)
 {
     for (size_t i = 0; i < all->count; i++)
         for (enum kind kind = CONTAINER; kind < KINDS; kind++) {
@@ -54,11 +66,11 @@ static bool find(const struct resource_names *names, const struct account_names 
                 account_space(check_kinds[kind].service, bytes_from_string(all->names[i]));
 
             *ret_kind = kind;
-            if (guid_equal(&own, space)) {
+            if (guid_equal(&own, &place->space)) {
                 snprintf(name, size, "%s", all->names[i]);
                 return true;
             }
-            if (find_in(names->store, all->names[i], &own, kind, space, name, size))
+            if (find_in(names->store, all->names[i], &own, kind, place, name, size))
                 return true;
         }
     return false;
@@ -80,7 +92,7 @@ void resource_name(void *context, const struct record_place *place, char *name, 
     size_t length;
 
     accounts_each(names->accounts, add_name, &all);
-    if (!find(names, &all, &place->space, &kind, name, size))
+    if (!find(names, &all, place, &kind, name, size))
         snprintf(name, size, "(nobody's)");
     length = strlen(name);
     /* partitions of shares have numbers instead of names */

@@ -1,16 +1,16 @@
 /* Rebuilds the tree of a share from salvaged records; see records.h. Some partitions may be lost,
  * and others may have been salvaged in states from different times.
  *
- * (1) A node exists if its node record does, which contains its name and its directory. A file also
- * needs its file record, without which its content is unknown. If the record of a directory is
- * lost, it gets a new one.
+ * (1) A node exists if its node record, which contains its name and directory, exists. A file also
+ *     needs its file record, without which its content is unknown. A directory whose record is lost
+ *     gets a new one.
  * (2) Directory entries are derived from the nodes: entries without a node are deleted, and missing
- * ones are created.
+ *     ones are created.
  * (3) A node is moved to the directory "lost+found" in the root if its directory is lost, if it
- * would be in its own subtree, or if its name is already in use. Its new name is its id and its old
- * name.
+ *     would be in its own subtree, or if its name is already in use. Its new name is its id
+ *     followed by its old name.
  * (4) The number of entries of each directory, and the totals and snapshots of the share, are
- * recounted. */
+ *     recounted. */
 #include <stdio.h>
 #include <stdlib.h>
 

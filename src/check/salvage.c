@@ -27,8 +27,7 @@ void check_record_lost(void *context, const struct record_place *after,
     check->lost[check->lost_count++] = (struct lost_range){ copy_place(after), copy_place(to) };
 }
 
-static void say_place(const struct check *check, const struct place_copy *place,
-                      const char *unknown)
+static void say_place(struct check *check, const struct place_copy *place, const char *unknown)
 {
     if (!place->known)
         check_report_part("%s", unknown);
@@ -36,7 +35,7 @@ static void say_place(const struct check *check, const struct place_copy *place,
         check_report_blob(check, &place->space, bytes_from_string(place->partition));
 }
 
-void check_report_lost(const struct check *check)
+void check_report_lost(struct check *check)
 {
     for (size_t i = 0; i < check->lost_count; i++) {
         check_report_part("records after ");
@@ -47,8 +46,10 @@ void check_report_lost(const struct check *check)
     }
 }
 
-/* Creates a container for blobs whose container record is lost, so that they can be read. */
-static bool adopt(struct check *check, const struct guid *space, const char *name)
+/* Creates a container for blobs whose container record is lost, so that they can be read. root: its
+ * root directory in a shared tree; zero for a flat container */
+static bool adopt(struct check *check, const struct guid *space, const struct guid *root,
+                  const char *name)
 {
     struct partition partition = { blob_account_space(check_first_account()),
                                    bytes_from_string(name) };
@@ -62,6 +63,8 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
         .created = now,
         .etag = etag_after((struct etag){ 0 }, now),
         .modified = now,
+        .hierarchical = !guid_is_zero(root),
+        .root = { .name = *root, .is_shared = !guid_is_zero(root) },
     };
     struct container found;
     uint64_t sequence;
@@ -75,13 +78,17 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
         check_add_container(check, (struct known_container){ .space = *space,
                                                              .account = partition.space,
                                                              .name = check_copy_text(partition.key),
-                                                             .kind = CONTAINER });
+                                                             .kind = CONTAINER,
+                                                             .hierarchical = container.hierarchical,
+                                                             .has_part = container.hierarchical,
+                                                             .part = *root });
     read_view_close(snapshot);
     arena_free(arena);
     return adopted;
 }
 
-static bool adopt_share(struct check *check, const struct guid *space, const char *name)
+static bool adopt_share(struct check *check, const struct guid *space, const struct guid *part,
+                        const char *name)
 {
     struct bytes account = check_first_account();
     bool adopted = check_adopt_share(check->store, account, name, *space);
@@ -92,29 +99,67 @@ static bool adopt_share(struct check *check, const struct guid *space, const cha
                                              .account = account_space("file", account),
                                              .name = check_copy_text(bytes_from_string(name)),
                                              .kind = SHARE });
+    (void)part;
     return adopted;
 }
 
-typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
+typedef bool adopt_fn(struct check *check, const struct guid *space, const struct guid *part,
+                      const char *name);
 
-/* Creates a container or share for the space, with the first free name. */
-static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
-                       const char *what, const char *in)
+/* Creates a container or share for the space, under the first free name. */
+static void adopt_as_new(struct check *check, const struct guid *space, const struct guid *part,
+                         adopt_fn *adopt_as, const char *what, const char *in)
 {
     bool adopted = false;
     char name[32];
 
-    if (check_find_container(check, space))
-        return;
     check->findings++;
     for (unsigned number = 1; !adopted && number < ADOPT_TRIES; number++) {
         snprintf(name, sizeof name, "salvaged-%u", number);
-        adopted = adopt_as(check, space, name);
+        adopted = adopt_as(check, space, part, name);
     }
     if (adopted)
         check->kinds[check_find_container(check, space)->kind]++;
     check_report(FINDING_LOST, "the record of a %s: %s%s", what, adopted ? in : "out of reach",
                  adopted ? name : "");
+}
+
+static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
+                       const char *what, const char *in)
+{
+    const struct guid none = { .b = { 0 } };
+
+    if (!check_find_container(check, space))
+        adopt_as_new(check, space, &none, adopt_as, what, in);
+}
+
+static bool is_known_part(const struct check *check, const struct guid *space,
+                          const struct guid *part)
+{
+    for (size_t i = 0; i < check->container_count; i++)
+        if (check->containers[i].has_part && guid_equal(&check->containers[i].part, part) &&
+            guid_equal(&check->containers[i].space, space))
+            return true;
+    return false;
+}
+
+/* Creates the containers that a shared tree has lost. Returns false if the tree is not shared. */
+static bool adopt_parts(struct check *check, const struct guid *space)
+{
+    const struct known_container *of = check_find_container(check, space);
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    bool may_be_shared = !of || of->has_part, is_shared = false, is_deleted;
+    struct bytes at = BYTES("e");
+    struct guid part;
+
+    while (may_be_shared && check_next_root(check, space, &at, arena, &part, &is_deleted)) {
+        is_shared = true;
+        if (!is_deleted && !is_known_part(check, space, &part))
+            adopt_as_new(check, space, &part, adopt, "container",
+                         "its paths are in the container ");
+    }
+    arena_free(arena);
+    return is_shared;
 }
 
 void check_adopt_all(struct check *check)
@@ -124,9 +169,13 @@ void check_adopt_all(struct check *check)
     size_t share_count = 0;
 
     for (size_t i = 0; i < check->space_count; i++)
-        adopt_lost(check, &check->spaces[i], adopt, "container", "its blobs are in the container ");
+        if (!adopt_parts(check, &check->spaces[i]))
+            adopt_lost(check, &check->spaces[i], adopt, "container",
+                       "its blobs are in the container ");
     for (size_t i = 0; i < check->tree_count; i++)
-        adopt_lost(check, &check->trees[i], adopt_share, "share", "its files are in the share ");
+        if (!adopt_parts(check, &check->trees[i]))
+            adopt_lost(check, &check->trees[i], adopt_share, "share",
+                       "its files are in the share ");
     for (size_t i = 0; i < check->container_count; i++) {
         const struct known_container *share = &check->containers[i];
 

@@ -19,7 +19,8 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
-/* Create, list or delete containers, queues, tables or shares, depending on the row's name. */
+/* Create, list or delete containers, queues, tables or shares; the row's name determines the
+ * kind. */
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);

@@ -1,6 +1,6 @@
-/* `lagra sas`. With a key from a file or the environment, this process computes the signature.
- * Otherwise the server that runs on the data directory does, with the account's key, which it does
- * not reveal. rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
+/* `lagra sas`. If a key is given in a file or the environment, this process computes the signature.
+ * Otherwise the server that runs on the data directory computes it with the account's key, which it
+ * does not reveal. rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
 #include "cli/administer.h"
 
 #include <stdio.h>
@@ -153,7 +153,7 @@ static bool is_of_directory(const struct command_call *call)
 }
 
 /* Returns the name of the blob, file or directory. Removes leading and trailing slashes of a
- * directory, which the SDKs do not sign either. */
+ * directory's name, which the SDKs do not sign either. */
 static struct bytes object_of(const struct command_call *call, struct arena *arena)
 {
     struct bytes name = bytes_from_string(call->words[1]);

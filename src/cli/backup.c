@@ -1,6 +1,6 @@
 /* Creates, verifies and restores backups. For a backup, the server holds a snapshot, requested over
- * its admin socket, and this process copies it, at low priority and a limited rate. Therefore the
- * server need not be able to write to the backup. */
+ * its admin socket, and this process copies it, at low priority and a limited rate. The server
+ * itself therefore needs no write access to the backup. */
 #include "cli/administer.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
-/* Default rate of a backup, which reduces the server's throughput only a little. docs/backup.md */
+/* Default rate of a backup, low enough to reduce the server's throughput only a little.
+ * docs/backup.md */
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
@@ -185,8 +186,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     return true;
 }
 
-/* Locks a file of the data directory, which is never written, so that only one backup runs at a
- * time. If the server still holds a snapshot, it is that of a dead process. */
+/* Locks a file of the data directory (without writing it), so that only one backup runs at a time.
+ * A snapshot that the server still holds then belongs to a dead process. */
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;

@@ -19,7 +19,7 @@
 #include "cluster/pins.h"
 
 #define OUTPUT_MAX         ((size_t)1 << 20)
-/* Time for owners to reread a changed key; this normally takes 3 s. */
+/* Time for owners to reread a changed key, which normally takes 3 s */
 #define READERS_TIMEOUT_MS 60000u
 #define READERS_MARGIN_MS  500u
 #define READERS_POLL_MS    100u
@@ -116,7 +116,7 @@ int cluster_place_run(const struct command_call *call)
 
 enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };
 
-/* Reads the owner record of a cell. ret_self: receives our own identity, for the fence command,
+/* Reads the owner record of a cell. ret_self: set to our own identity, for the fence command,
  * unless NULL */
 static enum found read_cell(const char *path, const struct guid *cluster, unsigned cell,
                             struct owner_record *ret_record, struct owner_identity *ret_self)
@@ -148,7 +148,8 @@ struct shown {
     bool is_silent;
     bool is_drained; /* no containers are created there */
     struct owner_record record;
-    uint64_t age_ms; /* since the last renewal; depends on the wall clocks of two machines */
+    /* since the last renewal; inexact, because it depends on the wall clocks of two machines */
+    uint64_t age_ms;
 };
 
 static const char *state_of(const struct shown *shown)
@@ -354,9 +355,9 @@ static bool write_key(const char *path, int folder, const struct guid *cluster,
     return false;
 }
 
-/* Adds a secret, moves it to the first place, and drops the old one, waiting for all front ends
- * after each step. If an interrupted run has left a second secret, that is dropped before: no owner
- * connects with it, because all of them use the first one. */
+/* Adds a secret, makes it the first one, and drops the old one, waiting for all front ends after
+ * each step. A second secret left by an interrupted run is dropped first: no owner connects with
+ * it, because all of them use the first one. */
 static bool rotate(const char *path, int folder, const struct guid *cluster,
                    struct net_secrets *secrets)
 {

@@ -1,8 +1,8 @@
-/* Parses the command line into a command and its options. The options include Azurite's, as far as
- * they apply; they may also be set in the environment and in a configuration file
- * (option_sources.h). If the program is run as azurite, azurite-blob, azurite-queue or
- * azurite-table, it behaves like Azurite's command of that name, and if run as azurite-file, like
- * such a command for the File service, which Azurite does not have. */
+/* Parses the command line into a command and its options. The options include those of Azurite that
+ * apply, and may also be set in the environment and in a configuration file (option_sources.h). If
+ * the program is run as azurite, azurite-blob, azurite-queue or azurite-table, it behaves like
+ * Azurite's command of that name; run as azurite-file, it behaves like such a command for the File
+ * service, which Azurite does not have. */
 #ifndef LAGRA_CLI_COMMAND_LINE_H
 #define LAGRA_CLI_COMMAND_LINE_H
 

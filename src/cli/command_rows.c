@@ -78,8 +78,8 @@ static const struct command_option new_share[] = {
     NO_MORE,
 };
 
-/* Options of all shared access signatures. Without a key, the server that runs on the data
- * directory signs. */
+/* Options of all shared access signatures. Without a key, the signature is computed by the server
+ * that runs on the data directory. */
 #define OF_SAS                                                                                     \
     { "account", "NAME", "account name (AZURE_STORAGE_ACCOUNT)" },                                 \
         { "key-file", "FILE", "sign with the key in FILE (AZURE_STORAGE_KEY)" },                   \
@@ -320,7 +320,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Computes distances between prefixes of the two words, and keeps only one row of the table. */
+/* Computes distances between prefixes of the two words. Only one row of the table is stored. */
 unsigned suggestion_distance(struct bytes word, struct bytes name)
 {
     unsigned row[SUGGESTION_WORD_MAX + 1];

@@ -190,6 +190,9 @@ static const struct figure_name {
     [LEFT_OUT_POLICIES] = { "policies",
                             "sets of access policies, which cannot be read with a SAS" },
     [LEFT_OUT_OWN_CONTAINERS] = { "ownContainers", "system containers" },
+    [LEFT_OUT_ACCESS] = { "accessControl",
+                          "owners and access control lists of files and directories, with their "
+                          "expiry times and encryption contexts" },
 };
 
 static void print_json(struct arena *arena, const struct progress *progress,

@@ -19,12 +19,12 @@
 #define VERSION            1
 #define ARENA_MAX          ((size_t)64 << 20)
 #define POLL_MS            100u
-/* Time within which a dead owner is replaced. */
+/* Time within which a dead owner is replaced */
 #define REQUEST_TIMEOUT_MS 60000u
-/* The root's owner rereads the file `pins` every two seconds. */
+/* Time for the root's owner to reread the file `pins`, which it does every two seconds */
 #define PINS_READ_MS       2700u
 #define RESPONSE_MAX       ((size_t)1 << 20)
-/* Timeout for a cell to claim all its names. */
+/* Timeout for a cell to claim all its names */
 #define RECLAIM_MS         600000u
 
 const struct command_option cluster_move_options[] = {

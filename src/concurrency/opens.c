@@ -10,23 +10,23 @@ static const struct file_use rest_uses[REST_USES] = {
     [REST_LISTS]    = { .share = ACCESS_ALL, .ignores_pending = true },
     [REST_PASSES]   = { .share = ACCESS_ALL },
     [REST_EXAMINES] = { .share = ACCESS_ALL,
-                        .strips = CACHING_WRITE, .waits_for = CACHING_WRITE },
+                        .breaks_caching = CACHING_WRITE, .waits_for = CACHING_WRITE },
     [REST_READS]    = { .access = ACCESS_READ, .share = ACCESS_ALL,
-                        .strips = CACHING_WRITE, .waits_for = CACHING_WRITE },
+                        .breaks_caching = CACHING_WRITE, .waits_for = CACHING_WRITE },
     [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,
-                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,
+                        .breaks_caching = CACHING_ALL, .waits_for = CACHING_WRITE,
                         .needs_writable = true },
     [REST_REPLACES] = { .access = ACCESS_WRITE | ACCESS_DELETE, .share = ACCESS_ALL,
-                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,
+                        .breaks_caching = CACHING_ALL, .waits_for = CACHING_WRITE,
                         .needs_writable = true },
     [REST_RENAMES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
-                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
-                        .takes_names = true },
+                        .breaks_caching = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
+                        .is_rename = true },
     [REST_DELETES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
-                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
+                        .breaks_caching = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
                         .needs_no_open = true },
     [REST_LEASES]   = { .access = ACCESS_ALL, .share = ACCESS_READ,
-                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE },
+                        .breaks_caching = CACHING_ALL, .waits_for = CACHING_WRITE },
 };
 /* clang-format on */
 
@@ -37,7 +37,7 @@ const struct file_use *rest_use(enum rest_use use)
 }
 
 /* Rule 16. Two opens that only access attributes never conflict. */
-bool opens_bear(const struct file_open *open, const struct file_use *use)
+bool opens_are_compatible(const struct file_open *open, const struct file_use *use)
 {
     if (use->needs_no_open)
         return false;
@@ -55,23 +55,25 @@ static bool may_be_closed(const struct file_opens *opens, const struct file_open
 }
 
 /* Returns the flags that remain of a caching after a break. Rule 19 */
-static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool takes_names)
+static uint8_t after_break(const struct file_caching *caching, uint8_t breaks_caching,
+                           bool is_rename)
 {
-    uint8_t left = caching->breaks_to & (uint8_t)~strips;
+    uint8_t left = caching->breaks_to & (uint8_t)~breaks_caching;
 
     if (!caching->is_oplock || left == caching->breaks_to)
         return left;
-    return takes_names ? 0 : left & CACHING_READ;
+    return is_rename ? 0 : left & CACHING_READ;
 }
 
 /* Adds a break of one caching, unless it is in progress already. */
-static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
-                  uint8_t strips, bool takes_names, struct caching_break *breaks)
+static void add_break(struct opens_check_result *result, const struct file_opens *opens,
+                      uint16_t number, uint8_t breaks_caching, bool is_rename,
+                      struct caching_break *breaks)
 {
-    uint8_t to = left_of(&opens->cachings[number], strips, takes_names);
+    uint8_t to = after_break(&opens->cachings[number], breaks_caching, is_rename);
 
     if (to != opens->cachings[number].breaks_to)
-        breaks[verdict->break_count++] = (struct caching_break){ .caching = number, .to = to };
+        breaks[result->break_count++] = (struct caching_break){ .caching = number, .to = to };
 }
 
 /* A set of caching indexes. */
@@ -96,26 +98,26 @@ static bool caching_set_add(struct caching_set *set, uint16_t number)
 
 /* Returns E_SharingViolation if an open conflicts regardless of what its client gives up; otherwise
  * the breaks of handle caching that may resolve conflicts. Rules 16 to 18. */
-static struct opens_verdict judge_sharing(const struct file_opens *opens,
-                                          const struct file_use *use, uint16_t own,
-                                          struct caching_break *breaks)
+static struct opens_check_result check_sharing(const struct file_opens *opens,
+                                               const struct file_use *use, uint16_t own,
+                                               struct caching_break *breaks)
 {
-    struct opens_verdict verdict = { .error = OK };
+    struct opens_check_result result = { .error = OK };
     struct caching_set broken;
 
     caching_set_clear(&broken, opens->caching_count);
     for (size_t i = 0; i < opens->open_count; i++) {
         const struct file_open *open = &opens->opens[i];
 
-        if (opens_bear(open, use))
+        if (opens_are_compatible(open, use))
             continue;
         if (!may_be_closed(opens, open, own))
-            return (struct opens_verdict){ .error = E_SharingViolation };
-        verdict.waits = true;
+            return (struct opens_check_result){ .error = E_SharingViolation };
+        result.waits = true;
         if (caching_set_add(&broken, open->caching))
-            strip(&verdict, opens, open->caching, CACHING_HANDLE, false, breaks);
+            add_break(&result, opens, open->caching, CACHING_HANDLE, false, breaks);
     }
-    return verdict;
+    return result;
 }
 
 /* Rules 19 and 23. */
@@ -123,15 +125,15 @@ static bool is_spared(const struct file_caching *caching, const struct file_use 
 {
     if (is_own)
         return !use->changes_data || !caching->is_oplock || caching->holds != CACHING_READ;
-    return use->spares_leases && !caching->is_oplock;
+    return use->breaks_oplocks_only && !caching->is_oplock;
 }
 
 /* Rule 19. */
-static struct opens_verdict judge_caching(const struct file_opens *opens,
-                                          const struct file_use *use, uint16_t own,
-                                          struct caching_break *breaks)
+static struct opens_check_result check_caching(const struct file_opens *opens,
+                                               const struct file_use *use, uint16_t own,
+                                               struct caching_break *breaks)
 {
-    struct opens_verdict verdict = { .error = OK };
+    struct opens_check_result result = { .error = OK };
 
     for (size_t i = 0; i < opens->caching_count; i++) {
         const struct file_caching *caching = &opens->cachings[i];
@@ -140,29 +142,29 @@ static struct opens_verdict judge_caching(const struct file_opens *opens,
             continue;
         if (caching->holds & use->waits_for ||
             (use->has_waited && caching->holds != caching->breaks_to))
-            verdict.waits = true;
-        strip(&verdict, opens, (uint16_t)i, use->strips, use->takes_names, breaks);
+            result.waits = true;
+        add_break(&result, opens, (uint16_t)i, use->breaks_caching, use->is_rename, breaks);
     }
-    return verdict;
+    return result;
 }
 
-struct opens_verdict opens_judge(const struct file_opens *opens, const struct file_use *use,
-                                 uint16_t own, struct caching_break *ret_breaks)
+struct opens_check_result opens_check(const struct file_opens *opens, const struct file_use *use,
+                                      uint16_t own, struct caching_break *ret_breaks)
 {
-    struct opens_verdict verdict;
+    struct opens_check_result result;
 
     assert(own == NO_CACHING || own < opens->caching_count);
     assert(opens->caching_count < NO_CACHING);
     if (opens->is_delete_pending && !use->ignores_pending)
-        return (struct opens_verdict){ .error = E_DeletePending };
+        return (struct opens_check_result){ .error = E_DeletePending };
     if (opens->is_read_only && use->needs_writable)
-        return (struct opens_verdict){ .error = E_ReadOnlyAttribute };
+        return (struct opens_check_result){ .error = E_ReadOnlyAttribute };
     if (opens->is_leased && use->is_open && (use->access & (ACCESS_WRITE | ACCESS_DELETE)))
-        return (struct opens_verdict){ .error = E_SharingViolation };
-    verdict = judge_sharing(opens, use, own, ret_breaks);
-    if (verdict.error || verdict.waits)
-        return verdict;
-    return judge_caching(opens, use, own, ret_breaks);
+        return (struct opens_check_result){ .error = E_SharingViolation };
+    result = check_sharing(opens, use, own, ret_breaks);
+    if (result.error || result.waits)
+        return result;
+    return check_caching(opens, use, own, ret_breaks);
 }
 
 /* ---- grants ---- */

@@ -64,20 +64,20 @@ struct file_opens {
 
 /* Access that an operation needs. */
 struct file_use {
-    uint8_t access; /* ACCESS_* */
-    uint8_t share;  /* ACCESS_* that it tolerates from others */
-    uint8_t strips; /* CACHING_* that others must give up */
-    /* CACHING_* whose breaks must be acknowledged first; other bits in `strips` are broken without
-     * waiting */
+    uint8_t access;         /* ACCESS_* */
+    uint8_t share;          /* ACCESS_* that it tolerates from others */
+    uint8_t breaks_caching; /* CACHING_* that others must give up */
+    /* CACHING_* whose breaks must be acknowledged first; other bits in `breaks_caching` are broken
+     * without waiting */
     uint8_t waits_for;
-    bool needs_no_open;   /* fails if there is any open, even for attributes only */
-    bool needs_writable;  /* refused on a read-only file */
-    bool ignores_pending; /* proceeds even if a delete is pending */
-    bool is_open;         /* an SMB open: a REST lease excludes writers */
-    bool spares_leases;   /* breaks and waits for oplocks only */
-    bool changes_data;    /* write by a handle: breaks its own level II oplock too */
-    bool takes_names;     /* a rename: breaks handle-caching oplocks to none */
-    bool has_waited;      /* has waited for breaks; proceeds once none is in progress */
+    bool needs_no_open;       /* fails if there is any open, even for attributes only */
+    bool needs_writable;      /* refused on a read-only file */
+    bool ignores_pending;     /* proceeds even if a delete is pending */
+    bool is_open;             /* an SMB open: a REST lease excludes writers */
+    bool breaks_oplocks_only; /* breaks and waits for oplocks only */
+    bool changes_data;        /* write by a handle: breaks its own level II oplock too */
+    bool is_rename;           /* a rename: breaks handle-caching oplocks to none */
+    bool has_waited;          /* has waited for breaks; proceeds once none is in progress */
 };
 
 /* Needs of the operations of the File REST API: semantics 8.2, 8.4. For replaced and renamed files
@@ -98,7 +98,7 @@ enum rest_use {
 const struct file_use *rest_use(enum rest_use use);
 
 /* Returns true if the open and the operation are compatible in sharing. Ignores caching. */
-bool opens_bear(const struct file_open *open, const struct file_use *use);
+bool opens_are_compatible(const struct file_open *open, const struct file_use *use);
 
 /* A break to be sent: caching number `caching` goes down to `to`. */
 struct caching_break {
@@ -106,7 +106,7 @@ struct caching_break {
     uint8_t to;
 };
 
-struct opens_verdict {
+struct opens_check_result {
     enum error error; /* OK, or why it is refused (then there are no breaks) */
     bool waits;       /* send the breaks, and check again after an acknowledgment or a close */
     size_t
@@ -121,10 +121,10 @@ struct opens_verdict {
  * error       E_DeletePending a delete is pending
  *             E_ReadOnlyAttribute   the file is read-only
  *             E_SharingViolation    an open or a REST lease conflicts */
-struct opens_verdict opens_judge(const struct file_opens *opens, const struct file_use *use,
-                                 uint16_t own, struct caching_break *ret_breaks);
+struct opens_check_result opens_check(const struct file_opens *opens, const struct file_use *use,
+                                      uint16_t own, struct caching_break *ret_breaks);
 
-/* Returns the CACHING_* flags of `wants` to grant to a new open that opens_judge() has allowed.
+/* Returns the CACHING_* flags of `wants` to grant to a new open that opens_check() has allowed.
  * own: the lease that the open shares with other opens, or NO_CACHING; a shared lease never loses
  * flags. Rule 24 */
 uint8_t opens_grant(const struct file_opens *opens, uint8_t wants, bool is_oplock, uint16_t own);

@@ -1,5 +1,5 @@
-/* Internal to content/: backlog records, which identify data that content_collect() will delete;
- * and sets of runs.
+/* Backlog records, which identify data that content_collect() will delete, and sets of runs.
+ * Internal to content/.
  *
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
@@ -10,15 +10,15 @@
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and must leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
- *                             like BACKLOG_RECORDS, with other meanings: part: the deleted
- *                             generation of sparse content, or the lower half of a hole's stamp;
+ *                             like BACKLOG_RECORDS, except: part: the deleted generation of
+ *                             sparse content, or the lower half of a hole's stamp;
  *                             prefix: empty, or the hole's stamp, be; from: where to continue
  *
  * When the format changes, increment the version and keep the old reader.
  *
- * Backlog invariants, cited as "backlog invariant N": (1) Nothing else refers to the data named by
- * a backlog record, so it may be deleted at any time,
- *      in any order, and twice.
+ * Backlog invariants, cited as "backlog invariant N":
+ * (1) Nothing else refers to the data identified by a backlog record, so it may be deleted at any
+ *     time, in any order, and twice.
  * (2) A record has at most BACKLOG_RUNS_MAX runs. */
 #ifndef LAGRA_CONTENT_BACKLOG_H
 #define LAGRA_CONTENT_BACKLOG_H
@@ -37,14 +37,14 @@ enum backlog_kind {
     BACKLOG_KINDS,
 };
 
-/* The object that the id belongs to. */
+/* What the id in a backlog record identifies */
 enum backlog_source {
     BACKLOG_OF_CONTENT, /* content */
     BACKLOG_OF_BLOCKS,  /* a call of content_leave_blocks() or content_delete_unnamed() */
 };
 
 void backlog_add_chain(struct changes *changes, uint64_t id);
-/* Adds the segments of content, starting with this key. */
+/* Adds the content's segments, from this key on. */
 void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes from);
 /* Adds all records of content whose keys start with the kind and its id. */
 void backlog_add_kind(struct changes *changes, uint64_t id, char kind);
@@ -63,16 +63,15 @@ struct backlog {
     enum backlog_kind kind;
     enum backlog_source source;
     uint64_t id;
-    uint32_t part;       /* number of this record, if a list of runs needs several */
+    uint32_t part;       /* number of this record if a set of runs needs several */
     const uint8_t *runs; /* run_count x 8 bytes le */
     size_t run_count;
     bool with_runs;
     struct bytes prefix, from;
 };
 bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
-/* Replace the backlog record that a step has processed in part by one for the remaining work: a
- * BACKLOG_RECORDS, BACKLOG_GENERATION or BACKLOG_HOLE with a later `from`, or a BACKLOG_RUNS with
- * fewer runs. */
+/* Replace the backlog record that a step has partly processed by one for the remaining work: with a
+ * later `from` (BACKLOG_RECORDS, BACKLOG_GENERATION, BACKLOG_HOLE) or fewer runs (BACKLOG_RUNS). */
 void backlog_put_records(struct changes *changes, const struct backlog *backlog);
 void backlog_put_runs(struct changes *changes, const struct backlog *backlog, const uint64_t *runs,
                       size_t count);
@@ -80,16 +79,16 @@ void backlog_put_runs(struct changes *changes, const struct backlog *backlog, co
 /* ---- deleting ---- */
 
 /* Remaining budget of a step of content_collect(). A step processes one unit, run or record at a
- * time, and stops when the budget is spent. Its list of changes therefore remains far below any
- * arena's limit, regardless of what clients wrote. */
+ * time until the budget is spent, so its list of changes remains far below any arena's limit,
+ * whatever clients wrote. */
 struct budget {
-    size_t records;                /* number of records that may still be deleted */
+    size_t records;                /* records that may still be deleted */
     const struct changes *changes; /* changes of the step */
     size_t held;                   /* bytes in the arena when the step started */
 };
 
-/* Size of its changes at which a step stops. A unit or a record adds less than 2 MiB, and the
- * commit needs about as much again. decision: 245 */
+/* Size of the changes at which a step stops. One more unit or record adds less than 2 MiB, and the
+ * commit needs about as much memory again. decision: 245 */
 #define STEP_HELD_BYTES ((size_t)4 << 20)
 
 static inline void budget_spend(struct budget *budget, size_t records)
@@ -107,7 +106,7 @@ static inline bool budget_is_spent(const struct budget *budget)
 
 enum damage_rule {
     DAMAGE_STOPS, /* fail with STORE_CORRUPT at a corrupt segment */
-    /* treat a corrupt segment as empty; runs that only this segment refers to are never freed */
+    /* treat a corrupt segment as empty; runs that only it refers to are never freed */
     DAMAGE_IS_SKIPPED,
 };
 /* Reads the runs of the segments of content that end after `offset`. */
@@ -124,9 +123,9 @@ void run_set_subtract(struct run_set *set, const struct run_set *other);
 
 /* Adds the content to its blob's chain, because its runs may be shared. */
 void chain_join(struct changes *changes, uint64_t id);
-/* Deletes the segments of content without holders and removes it from its chain. Adds the runs that
- * no neighbour refers to to the backlog. Must be called at most once per list of changes, because
- * it reads the neighbours from the state before the changes. */
+/* Deletes the segments of content that has no holder and removes it from its chain. Adds the runs
+ * that no neighbour refers to to the backlog. Must be called at most once per list of changes,
+ * because it reads the neighbours from the state before the changes. */
 enum store_result chain_leave(struct read_view *before, struct changes *changes,
                               struct arena *arena, uint64_t id);
 

@@ -1,33 +1,33 @@
 /* Content: the bytes of a blob or file, stored in records and pieces of its partition.
  *
- * Content is immutable once committed. Its id is unique in its partition (the ticks of the change
- * that created it). Its map is a sequence of segments in the order of the bytes, each an INNER
- * record of bounded size (segment.h describes the format). The key of a segment contains its end
- * offset, so the segment that contains offset x is the first record after x, and the last one can
- * be read without a scan.
+ * Content is immutable once committed. Its id (the ticks of the change that created it) is unique
+ * in its partition. Its map is a sequence of segments in the order of the bytes, each an INNER
+ * record of bounded size (format: segment.h). The key of a segment contains its end offset. The
+ * segment that contains offset x is therefore the first record after x, and the last segment can be
+ * read without a scan.
  *
  * The bytes of a block are stored once, as a run: segments of pieces with their own id. A map
- * refers to a run by id, so the cost of a block list depends on the number of its blocks, not on
- * their lengths, and a block may be listed any number of times. A block of at most BLOCK_INLINE_MAX
- * bytes has no run; its bytes are copied into the map.
+ * refers to a run by id, so the cost of a block list depends on the number of blocks, not on their
+ * lengths, and may list a block any number of times. A block of at most BLOCK_INLINE_MAX bytes has
+ * no run; its bytes are copied into the map.
  *
- * A base blob and its snapshots share content by id; if it has more than one holder, a record
+ * A base blob and its snapshots share content by id. If it has more than one holder, a record
  * contains their number (content_holders.c). Different contents of one blob may also share runs
  * (content_run.c).
  *
- * Small amounts of unreferenced data are deleted in the commit that removes the last reference.
- * Larger amounts are recorded in the partition and deleted later by content_collect() in steps of
+ * A small amount of unreferenced data is deleted in the commit that removes the last reference. A
+ * larger amount is recorded in the partition and deleted later by content_collect(), in steps of
  * bounded size (content_collect.c).
  *
  * This module owns the INNER record keys of a blob's partition that start with c, k, K, n, q and r.
- * A body may have up to STORE_INLINE_BYTES inline. A record contains at most that much of one body,
- * plus at most 48 KiB. The size of a commit is that of the inline bytes, plus about 100 bytes and
- * the id of each listed block.
+ * At most STORE_INLINE_BYTES of a body are stored inline. A record contains at most that much of
+ * one body, plus at most 48 KiB. A commit contains the inline bytes, plus about 100 bytes and the
+ * id for each listed block.
  *
  * All functions except those of the reader run in decide functions: they read from a snapshot, add
  * to a list of changes, and never wait for a write. Corrupt data, including an incomplete map, is
  * logged here and returned as STORE_CORRUPT; STORE_NOT_FOUND is returned only where documented
- * below. Every function that reads may return STORE_WAIT, like the store. Thread-safe. */
+ * below. Like the store, every function that reads may return STORE_WAIT. Thread-safe. */
 #ifndef LAGRA_CONTENT_CONTENT_H
 #define LAGRA_CONTENT_CONTENT_H
 
@@ -38,8 +38,8 @@
 #define BLOCK_INLINE_MAX         256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX       50000u
-/* Maximum length of a stored block, far above any operation's limit, so that the lengths of the
- * content's blocks can be added without overflow. */
+/* Maximum length of a stored block: above any operation's limit, but small enough that the sum of
+ * the lengths of a content's blocks cannot overflow. */
 #define CONTENT_BLOCK_LENGTH_MAX ((uint64_t)INT64_MAX / CONTENT_BLOCKS_MAX)
 
 enum content_form {
@@ -47,13 +47,13 @@ enum content_form {
     CONTENT_SPARSE,   /* overwritten in place */
 };
 
-/* Description of content, as stored in a blob's record. Length 0 and id 0 mean empty content
- * without records. */
+/* Description of content, as stored in a blob's record. With id and length 0, it is empty and has
+ * no records. */
 struct content {
     uint64_t id;
     uint64_t length;
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
-    /* Hints that save a read; false is always safe. */
+    /* Hints, each of which saves a read; false is always safe. */
     bool is_alone;       /* has only one holder */
     bool without_pieces; /* created by Put Blob with inline bytes */
     /* The following fields are exact, not hints. */
@@ -66,10 +66,11 @@ struct content {
     bool has_units, has_holes; /* unit records and hole records may exist (sparse.h) */
     /* no page records exist; false is always safe but costs a read */
     bool without_pages;
-    uint32_t epoch;     /* current generation */
-    uint32_t kept;      /* 1 + the newest retained older generation; 0 if none exists */
-    uint64_t stamp;     /* stamp of the last change */
-    uint64_t sealed_at; /* stamp of the newest older generation; 0 if there never was one */
+    uint32_t epoch;         /* current generation */
+    uint32_t last_retained; /* 1 + the newest retained older generation; 0 if none */
+    uint64_t stamp;         /* stamp of the last change */
+    /* stamp of the newest older generation, even if deleted; 0 if none was ever created */
+    uint64_t sealed_at;
 };
 
 /* Limits above those of any operation, but small enough that adding lengths cannot overflow. */
@@ -85,7 +86,7 @@ struct body {
     struct bytes inline_bytes;  /* used if length is at most STORE_INLINE_BYTES */
     const struct piece *pieces; /* used otherwise; in order */
     size_t piece_count;
-    struct stage *stage; /* stage with the pieces; closed by the exchange */
+    struct stage *stage; /* stage that holds the pieces; closed by the exchange */
     uint8_t md5[16];
     uint64_t crc64;
 };
@@ -101,19 +102,20 @@ struct content_block {
     struct bytes inline_bytes;  /* used if run and piece_count are 0 */
     const struct piece *pieces; /* used for a committed block of a copied blob */
     size_t piece_count;
-    /* what an uncommitted block is encrypted with, in the caller's terms; ptr NULL: nothing */
+    /* parameters of an uncommitted block's encryption, opaque to this module; ptr NULL if not
+     * encrypted */
     struct bytes encryption;
 };
 
-/* Stores the bytes of a block as a run or inline; the result has no block_id and no encryption. run:
- * a new id for a run in this partition (the ticks of the change), not 0. */
+/* Stores the bytes of a block as a run or inline; the result has no block_id and no encryption.
+ * run: a new id for a run in this partition (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
-/* Deletes the run of a block that is not part of any content. run: 0 if the block has none */
+/* Deletes the run of a block that no content refers to. run: 0 if the block has none */
 enum store_result content_run_delete(struct read_view *before, struct changes *changes,
                                      uint64_t run);
 
-/* Deletes the runs of `blocks` that no block in `named` refers to. If there are many, adds them to
+/* Deletes the runs of `blocks` to which no block in `named` refers; if there are many, adds them to
  * the backlog for content_collect(). id: unique in the partition among calls of this function */
 enum store_result content_delete_unnamed(struct read_view *before, struct changes *changes,
                                          struct arena *arena, uint64_t id,
@@ -125,58 +127,59 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* Prepares content to which runs may be appended later for content_ref(), so that its last holder
- * deletes these runs even if it was created before them. */
+/* Prepares content for runs that may be appended after content_ref(), so that its last holder
+ * deletes them even if it was created before them. */
 void content_expect_runs(struct content *content);
-/* Adds `holders` (1 or more) holders (Snapshot Blob). Afterwards, no holder's record may have
- * is_alone set. May be called at most once per content in a list of changes, like
- * content_unref(). */
+/* Adds `holders` (1 or more) holders, for Snapshot Blob. Afterwards no holder's record may have
+ * is_alone set. Like content_unref(), may be called at most once per content in a list of
+ * changes. */
 enum store_result content_ref(struct read_view *before, struct changes *changes,
                               struct arena *arena, struct content *content, uint32_t holders);
 /* Removes `holders` (1 or more) holders. If none remains, deletes the map, the pieces, and the runs
  * that no other content refers to. May be called at most once per content in a list of changes,
  * because it reads the count from the state before the changes (Delete Blob removes the holders of
- * a base blob and its snapshots in one call). Sets *ret_more to true if content_collect() has work
- * left, and otherwise leaves it unchanged */
+ * a base blob and its snapshots in one call). Sets *ret_more if content_collect() has work left;
+ * otherwise leaves it unchanged. */
 enum store_result content_unref(struct read_view *before, struct changes *changes,
                                 struct arena *arena, const struct content *content,
                                 uint32_t holders, bool *ret_more);
-/* Removes the holder of `old` that now has `content`, which was created in the same changes from
+/* Removes from `old` the holder that now has `content`, which was created in the same changes from
  * `blocks`. Retains the runs of these blocks. Updates *content. */
 enum store_result content_replace(struct read_view *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
 
-/* Like content_replace(), but *old gets another holder in place of the one that now has `content`,
- * so that no count changes. Updates both, and the caller must then write both. Reads no records. */
+/* Like content_replace(), but *old gets another holder in exchange, so that no count changes.
+ * Updates both contents; the caller must then write both. Reads no records. */
 void content_share(struct changes *changes, struct arena *arena, struct content *old,
                    struct content *content, const struct content_block *blocks, size_t count);
 
 /* Appends bytes to a sequence (Append Block) in new records, without rewriting existing ones. id:
- * id for the content if it has none yet. Snapshots (content_ref()) keep their length. */
+ * used if the content has no id yet. Snapshots (content_ref()) keep their length. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
 /* Appends the bytes of blocks, whose runs then belong to the content. They do not become committed
  * blocks of the content. */
 void content_append_blocks(struct changes *changes, uint64_t id, struct content *content,
                            const struct content_block *blocks, size_t count);
-/* Deletes appended bytes after `length`, the greatest length of the remaining holders. May be
- * called only for content whose newest holder was removed. id: unique in the partition among calls
- * of this function and of content_delete_unnamed(). */
+/* Deletes the bytes after `length`, the greatest length of the remaining holders of appended
+ * content. The content's newest holder must have been removed. id: unique in the partition among
+ * calls of this function and content_delete_unnamed(). */
 enum store_result content_delete_tail(struct read_view *before, struct changes *changes,
                                       struct arena *arena, uint64_t id,
                                       const struct content *content, uint64_t length,
                                       bool *ret_more);
 
-/* Deletes up to about `records` records of data in the partition's backlog. May be called any
- * number of times, interleaved with other changes. Sets *ret_more if more is left to delete */
+/* Deletes about `records` records of the data in the partition's backlog. May be called any number
+ * of times, interleaved with other changes. Sets *ret_more if more is left to delete. */
 enum store_result content_collect(struct read_view *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
-/* Adds the INNER records whose keys start with `prefix` to the backlog for content_collect(). No
- * such records may be written afterwards. Each contains a block encoded by content_block_encode().
- * id: unique in the partition among calls of this function. with_runs: their runs and pieces are
- * deleted as well */
+/* Adds the INNER records whose keys start with `prefix` to the backlog for content_collect(). Each
+ * contains a block encoded by content_block_encode(), and none may be written afterwards.
+ *
+ * id         unique in the partition among calls of this function
+ * with_runs  also delete their runs and pieces */
 void content_leave_blocks(struct changes *changes, uint64_t id, struct bytes prefix,
                           bool with_runs);
 
@@ -185,8 +188,8 @@ void content_block_encode(struct text *out, const struct content_block *block);
 /* Decodes a block; inline_bytes point into the value. */
 bool content_block_decode(const struct record *record, struct content_block *ret_block);
 
-/* Returns all committed blocks in order (Get Block List, Put Block List), in the arena, with their
- * numbers of pieces but without the pieces. */
+/* Returns all committed blocks in order (Get Block List, Put Block List), in the arena. Sets their
+ * numbers of pieces, but not the pieces. */
 enum store_result content_blocks(struct read_view *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
@@ -197,14 +200,13 @@ enum store_result content_block_pieces(struct read_view *before, struct arena *a
 
 /* ---- sparse content: page blobs, files ---- */
 
-/* Sparse content maps offsets up to its length to bytes; ranges that were never written, or were
+/* Sparse content maps offsets up to its length to bytes. Ranges that were never written, or were
  * cleared, are holes, which read as zeros. A snapshot of sparse content is a generation. It costs
- * one record, regardless of the content's size, plus the space of data that is overwritten later.
- * The cost of a change depends on its own size, never on that of the content (sparse.h has
- * figures).
+ * one record, regardless of the content's size, plus the data that is overwritten later. The cost
+ * of a change depends on its own size, never on that of the content (figures: sparse.h).
  *
- * stamp: ticks of the change, which increase with each change of the content; the first stamp may
- * equal the id. After an error, *content is unchanged. */
+ * stamp: ticks of the change. Stamps of a content must increase; the first one may equal the id.
+ * After an error, *content is unchanged. */
 
 /* Creates content that consists of one hole of this length and has no records. */
 struct content content_sparse(uint64_t id, uint64_t length);
@@ -214,18 +216,18 @@ enum store_result content_write(struct read_view *before, struct changes *change
                                 uint64_t offset, const struct body *body);
 struct content_range {
     uint64_t start, end;
-    bool is_hole; /* in a difference: had bytes before, but has none now */
+    bool is_hole; /* in a difference: had bytes in the older generation, but has none now */
 };
-/* Writes many ranges within the content in one change: the bytes of the body, one range after
- * another, and holes. Ranges must be sorted and must not overlap. The list of changes must contain
- * no other change of the content. */
+/* Writes many ranges within the content in one change: the bytes of the body are distributed to the
+ * ranges in order; holes are cleared. Ranges must be sorted and must not overlap. The list of
+ * changes must contain no other change of the content. */
 enum store_result content_write_ranges(struct read_view *before, struct changes *changes,
                                        struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
-/* Turns a range within the content into a hole. A large hole takes effect at once, but its records
- * are deleted later by content_collect(). If too many large holes are pending, returns
- * STORE_SHORTAGE, and the caller retries later. */
+/* Turns a range within the content into a hole. A large hole takes effect at once, but
+ * content_collect() deletes its records later. Returns STORE_SHORTAGE if too many large holes are
+ * pending; the caller must retry later. */
 enum store_result content_clear(struct read_view *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
@@ -239,10 +241,10 @@ enum store_result content_zero(struct read_view *before, struct changes *changes
 enum store_result content_resize(struct read_view *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,
                                  uint64_t length, bool *ret_more);
-/* Creates a snapshot: returns content that remains readable when *content is changed. */
+/* Creates a snapshot: returns content that remains readable after changes of *content. */
 struct content content_snapshot(struct changes *changes, struct content *content);
-/* Deletes a snapshot. newest: the content of which it is a snapshot, which is updated; NULL if it
- * was deleted */
+/* Deletes a snapshot. newest: the content it is a snapshot of, which is updated; NULL if that was
+ * deleted */
 enum store_result content_snapshot_delete(struct read_view *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more);
@@ -254,11 +256,10 @@ void content_newest_delete(struct changes *changes, const struct content *newest
 struct content_ranges {
     struct content_range *ranges; /* in the arena */
     size_t count;
-    uint64_t next; /* offset to continue at; UINT64_MAX at the end of the list */
+    uint64_t next; /* where to continue; UINT64_MAX at the end of the list */
 };
-/* Returns up to `max` ranges with bytes in [start, end), merging adjacent ones. Also stops, with
- * `next` set, after 10,000 ranges or after reading a few thousand records. Uses the arena only for
- * the ranges. */
+/* Returns up to `max` ranges with bytes in [start, end), merging adjacent ones. Sets `next` and
+ * stops early after 10,000 ranges or a few thousand records. Uses the arena only for the ranges. */
 enum store_result content_ranges(struct read_view *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges);
@@ -272,69 +273,73 @@ enum store_result content_difference(struct read_view *before, struct arena *are
 
 /* ---- reading while sending ---- */
 
-/* Reads a range of content in order to send it. Keeps a snapshot of the partition open, and one
- * segment of the map in memory. Belongs to one thread at a time. */
+/* Reads a range of content, to send it. Holds a snapshot of the partition, and one segment of the
+ * map in memory. May be used by one thread at a time. */
 struct content_reader;
-/* Takes ownership of `snapshot` (closed by content_reader_close()). offset + length: within the
- * content. The reader is allocated in `arena`, as is the map of content known to have one
- * segment. */
+/* Opens a reader. Takes ownership of `snapshot`, which content_reader_close() closes. offset +
+ * length: at most the content's length. arena: for the reader, and for the map if the content is
+ * known to have one segment. */
 struct content_reader *content_reader_open(struct store *store, struct read_view *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);
-/* Sets the key of encrypted content, which must remain valid until the reader is closed. Called
- * before the first read. Encrypted pieces cannot be read without it (STORE_CORRUPT). */
+/* Sets the key of encrypted content. The key must remain valid until the reader is closed. Must be
+ * called before the first read. Without it, reading an encrypted piece returns STORE_CORRUPT. */
 void content_reader_set_key(struct content_reader *reader, const uint8_t key[DATA_KEY_SIZE]);
-/* Lets the reader return encrypted pieces as they are stored, to verify their checksums without the
- * key. Called before the first read. */
+/* Makes the reader return encrypted pieces as stored, to verify their checksums without the key.
+ * Must be called before the first read. */
 void content_reader_skip_decryption(struct content_reader *reader);
-/* Checks the first bytes before the response header is sent, so that corruption results in an
- * error response instead of a dropped connection. Called only before the first read, for a range
- * that is not empty.
+/* Verifies the first bytes before the response header is sent, so that corruption results in an
+ * error response instead of a dropped connection. May only be called before the first read, for a
+ * range that is not empty.
  *
- * ret_file     NULL if the caller will read the range ret_in_file  true if the entire range, up to
- * FILE_RANGE_MAX, is contiguous in one file and was verified; it can then be sent from *ret_file,
- * whose descriptor belongs to the reader. false: it must be read returns      STORE_OK, STORE_WAIT
- * (call again when woken), STORE_CORRUPT, STORE_IO */
+ * ret_file     NULL if the caller will read the range
+ * ret_in_file  true if the entire range is contiguous in one file, at most FILE_RANGE_MAX long, and
+ *              verified. It can then be sent from *ret_file, whose descriptor belongs to the
+ *              reader. Otherwise it must be read
+ * returns      STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
                                        struct piece_file *ret_file, bool *ret_in_file);
 /* Checks whether `length` bytes at `offset` of the file range from content_reader_begin() can be
- * sent now. Verifies data again if it has been evicted from memory in between. Returns STORE_OK,
- * STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO. */
+ * sent now. Verifies data again if it has been evicted from memory. Returns STORE_OK, STORE_WAIT
+ * (call again when woken), STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_check(const struct content_reader *reader, uint64_t offset,
                                        uint64_t length, struct waiter *waiter);
-/* Reads the next 1..max bytes in order; 0 only at the end of the range.
+/* Reads the next 1..max bytes. Returns 0 bytes only at the end of the range.
  *
- * waiter   NULL means the call waits for the disk
+ * waiter   NULL means the call may block on the disk
  * returns  STORE_OK, STORE_CORRUPT, STORE_IO
- *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
+ *          STORE_WAIT  nothing was read and the waiter will be woken; call again with the same
+ * max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count);
-/* Called after content_reader_begin() or content_reader_read() has returned STORE_WAIT. Returns
- * true if the reason was that a part of the map is not in memory. Then no waiter is armed, and the
- * caller must call content_reader_load(). */
+/* Returns true if content_reader_begin() or content_reader_read() has just returned STORE_WAIT
+ * because a part of the map is not in memory. In that case no waiter is armed, and the caller must
+ * call content_reader_load(). */
 bool content_reader_lacks_map(const struct content_reader *reader);
-/* Loads the missing part of the map and reads ahead, so that reading large content does not wait
- * for each part. Waits for the disk. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
+/* Loads the missing part of the map, blocking on the disk. Also reads ahead, so that reading large
+ * content does not block for each part. Returns STORE_OK, STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_load(struct content_reader *reader);
-/* Continues with another range of the content, which must not start before the last byte read.
- * Must not be called after content_reader_begin(). */
+/* Continues with another range of the content, at or after the last byte read. Must not be called
+ * after content_reader_begin(). */
 void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length);
-/* Calls content_ranges() for the reader's content, or content_difference() if `older` is not NULL,
- * in the reader's snapshot. */
+/* Like content_ranges() for the reader's content and snapshot; if `older` is not NULL, like
+ * content_difference(). */
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
                                         const struct content *older, uint64_t start, uint64_t end,
                                         size_t max, struct content_ranges *ret_ranges);
-/* Describes the next part of the range, whose bytes are not read. */
+/* A part of the range, located but not read. */
 struct content_part {
     uint64_t length;
-    const struct piece *piece; /* valid until the reader is used again; NULL for memory or a hole */
-    uint32_t offset;           /* of its first byte in the piece */
-    const char *bytes;         /* valid likewise; NULL for a hole, which reads as zeros */
+    /* valid until the reader is used again; NULL for bytes in memory or a hole */
+    const struct piece *piece;
+    uint32_t offset; /* offset in the piece of the part's first byte */
+    /* valid until the reader is used again; NULL for a hole, which reads as zeros */
+    const char *bytes;
 };
-/* Describes the next part of at least one byte and moves past it. Returns STORE_OK, STORE_WAIT (a
- * part of the map is not in memory: content_reader_load()), STORE_CORRUPT, STORE_IO. */
+/* Returns the next part, of at least one byte, and moves past it. Returns STORE_OK, STORE_WAIT
+ * (call content_reader_load() for the map), STORE_CORRUPT, STORE_IO. */
 enum store_result content_reader_part(struct content_reader *reader, struct content_part *ret_part);
-/* Starts again with a range of the content, which only content_reader_part() has read. */
+/* Restarts with a range of the content. Only content_reader_part() may have been called before. */
 void content_reader_restart(struct content_reader *reader, uint64_t offset, uint64_t length);
 void content_reader_close(struct content_reader *reader);
 

@@ -4,7 +4,7 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Number of segments of a run to delete at once. A run has few segments, and finding each costs as
+/* Segments of a run that are deleted at once. A run has few segments, and finding each costs as
  * much as reading a record. */
 #define SEGMENTS_OF_RUN 4u
 
@@ -56,7 +56,7 @@ static enum store_result delete_record(struct step *step, const struct backlog *
 }
 
 /* Deletes the records of a BACKLOG_RECORDS. If the budget is exhausted, the next step starts at the
- * current record, so that it does not scan deleted records. */
+ * current record, because scanning deleted records is slow. */
 static enum store_result collect_records(struct step *step, const struct backlog *backlog)
 {
     struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
@@ -86,7 +86,7 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* Processes a deleted generation or a hole, as a step of its own, because it does not see the
+/* Processes a deleted generation or a hole. It needs a step of its own, because it does not see
  * changes made for other backlog records: a hole could rewrite the rest of a page that was deleted
  * for an earlier record. The remaining work starts at `backlog->from`, which the step advances. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
@@ -123,8 +123,8 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
     return STORE_CORRUPT;
 }
 
-/* Processes one record. Removes a corrupt one; the data that it identifies is then never deleted.
- */
+/* Processes one record. Removes it if it is corrupt; the data that it identifies is then never
+ * deleted. */
 static enum store_result collect_record(struct step *step, const struct record *record)
 {
     enum store_result result = STORE_NOT_FOUND;
@@ -135,7 +135,7 @@ static enum store_result collect_record(struct step *step, const struct record *
     else
         (void)content_damaged(0, 0, "corrupt backlog record");
     step->has_started = true;
-    budget_spend(&step->budget, 1); /* because the data of many records may no longer exist */
+    budget_spend(&step->budget, 1); /* since many records may refer to data that no longer exists */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);

@@ -13,7 +13,7 @@
 #define HOLDERS_VERSION  1
 #define HOLDERS_KEY_SIZE 9
 
-/* Maximum numbers deleted in the commit itself; content_collect() deletes the rest. */
+/* Maximum numbers deleted in the commit itself; content_collect() deletes the rest */
 #define SEGMENTS_AT_ONCE 256u
 #define RUNS_AT_ONCE     64u
 
@@ -154,32 +154,33 @@ enum store_result content_delete_unnamed(struct read_view *before, struct change
                                          bool *ret_more)
 {
     struct run_set runs = run_set_of_blocks(arena, blocks, count);
-    struct run_set kept = run_set_of_blocks(arena, named, named_count);
+    struct run_set retained = run_set_of_blocks(arena, named, named_count);
 
-    run_set_subtract(&runs, &kept);
+    run_set_subtract(&runs, &retained);
     return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
 }
 
-/* Deletes short content at once. only, record: its only segment, decoded and as a record */
+/* Deletes short content at once. only: its only segment, decoded; record: the same segment as a
+ * record */
 static enum store_result delete_short(struct read_view *before, struct changes *changes,
                                       struct arena *arena, const struct record *record,
                                       const struct segment *only, const struct content *content,
-                                      const struct run_set *kept, bool *ret_more)
+                                      const struct run_set *retained, bool *ret_more)
 {
     struct run_set runs = { .count = 0 };
 
     if (content->has_runs)
         runs = run_set_of_segment(arena, only);
-    run_set_subtract(&runs, kept);
+    run_set_subtract(&runs, retained);
     changes_delete(changes, RECORD_INNER, record->key);
     changes_release(changes, record->pieces, record->piece_count);
     return delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
 }
 
-/* Deletes content. kept: runs that other content refers to after the change */
+/* Deletes content. retained: runs that other content still refers to after the change */
 static enum store_result delete_content(struct read_view *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
-                                        const struct run_set *kept, bool *ret_more)
+                                        const struct run_set *retained, bool *ret_more)
 {
     struct run_set runs = { .count = 0 };
     enum store_result result;
@@ -195,14 +196,14 @@ static enum store_result delete_content(struct read_view *before, struct changes
         return delete_only_segment(before, changes, arena, content);
     result = segment_get_only(before, arena, content, &record, &only);
     if (!result)
-        return delete_short(before, changes, arena, &record, &only, content, kept, ret_more);
+        return delete_short(before, changes, arena, &record, &only, content, retained, ret_more);
     if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_SKIPPED */
         return result;
     if (content->has_runs) {
         result = run_set_of_content(before, arena, content->id, 0, DAMAGE_IS_SKIPPED, &runs);
         if (result)
             return result;
-        run_set_subtract(&runs, kept);
+        run_set_subtract(&runs, retained);
         result = delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
         if (result)
             return result;
@@ -212,7 +213,8 @@ static enum store_result delete_content(struct read_view *before, struct changes
 
 static enum store_result end_holders(struct read_view *before, struct changes *changes,
                                      struct arena *arena, const struct content *content,
-                                     uint32_t holders, const struct run_set *kept, bool *ret_more)
+                                     uint32_t holders, const struct run_set *retained,
+                                     bool *ret_more)
 {
     enum store_result result;
     uint64_t held = 1;
@@ -229,7 +231,7 @@ static enum store_result end_holders(struct read_view *before, struct changes *c
         holders_write(changes, arena, content->id, held - holders);
     if (held > holders)
         return STORE_OK;
-    return delete_content(before, changes, arena, content, kept, ret_more);
+    return delete_content(before, changes, arena, content, retained, ret_more);
 }
 
 enum store_result content_unref(struct read_view *before, struct changes *changes,
@@ -246,15 +248,15 @@ enum store_result content_replace(struct read_view *before, struct changes *chan
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more)
 {
-    struct run_set kept = { .count = 0 };
+    struct run_set retained = { .count = 0 };
 
     if (old->has_runs && content->has_runs)
-        kept = run_set_of_blocks(arena, blocks, count);
-    if (old->in_chain && kept.count > 0) {
+        retained = run_set_of_blocks(arena, blocks, count);
+    if (old->in_chain && retained.count > 0) {
         content->in_chain = true;
         chain_join(changes, content->id);
     }
-    return end_holders(before, changes, arena, old, 1, &kept, ret_more);
+    return end_holders(before, changes, arena, old, 1, &retained, ret_more);
 }
 
 void content_share(struct changes *changes, struct arena *arena, struct content *old,

@@ -13,8 +13,8 @@
 static bool sequence_is_valid(const struct content *content)
 {
     bool has_sparse_fields = content->has_units || content->has_holes || content->without_pages ||
-                             content->epoch > 0 || content->kept > 0 || content->stamp > 0 ||
-                             content->sealed_at > 0;
+                             content->epoch > 0 || content->last_retained > 0 ||
+                             content->stamp > 0 || content->sealed_at > 0;
 
     return !has_sparse_fields && content->block_count <= CONTENT_BLOCKS_MAX &&
            (content->id > 0 || (content->length == 0 && content->block_count == 0)) &&
@@ -26,7 +26,7 @@ static bool sparse_is_valid(const struct content *content)
 {
     return content->id > 0 && content->block_count == 0 && !content->has_runs &&
            !content->is_appended && content->stamp >= content->id &&
-           content->stamp >= content->sealed_at && content->kept <= content->epoch &&
+           content->stamp >= content->sealed_at && content->last_retained <= content->epoch &&
            content->epoch < CONTENT_EPOCHS_MAX;
 }
 
@@ -148,19 +148,19 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
 /* ---- reading as blocks ---- */
 
 /* State of collecting blocks, segment by segment: either all blocks without their pieces (for a
- * copy of 1 TiB, the pieces and their checksums take 300 MB), or the pieces of selected blocks. */
+ * copy of 1 TiB, pieces and checksums would take 300 MB), or the pieces of selected blocks. */
 struct collecting {
     const struct content *content;
     struct arena *arena, *scratch; /* for the blocks, and for one segment */
     struct content_block *blocks;  /* array for all blocks of the content */
     size_t count;
     uint64_t at; /* end of the segments so far */
-    /* for each block, whether to collect its pieces; NULL means collect the blocks */
+    /* for each block, whether to collect its pieces; NULL means collect all blocks */
     const bool *wanted;
-    size_t piece_count; /* number of collected pieces of the last block */
+    size_t piece_count; /* number of pieces collected for the last block */
 };
 
-/* Appends pieces of a wanted block to those of the previous segment. */
+/* Appends pieces of a wanted block to its pieces from the previous segment. */
 static bool collect_pieces(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block = &c->blocks[c->count - 1];
@@ -173,7 +173,7 @@ static bool collect_pieces(struct collecting *c, const struct entry *entry)
     return true;
 }
 
-/* Adds pieces to the last block, whose first ones were in the previous segment. */
+/* Adds pieces to the last block, which started in the previous segment. */
 static bool extend_block(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block;

@@ -16,19 +16,19 @@ struct content_reader {
     struct map_reader map;
     uint64_t at, end; /* remaining range */
     struct window window;
-    const struct fragment *fragment; /* fragment with the byte at `at`, or an earlier one */
+    const struct fragment *fragment; /* the fragment that contains `at`, or an earlier one */
 
-    /* fragment at which content_reader_begin() resumes after a wait */
+    /* where content_reader_begin() resumes after a wait */
     const struct fragment *checking;
-    struct piece_file file; /* location of the range, as of the first fragment */
+    struct piece_file file; /* location of the range, determined from its first fragment */
     int own_fd;             /* -1 if none */
     bool begun;
 
     bool as_stored;             /* nothing is decrypted */
-    const uint8_t *key;         /* of encrypted pieces, or NULL */
-    struct data_cipher *cipher; /* for pieces with this salt, or NULL */
+    const uint8_t *key;         /* key of encrypted pieces, or NULL */
+    struct data_cipher *cipher; /* cipher of the current salt, or NULL */
     uint8_t salt[DATA_SALT_SIZE];
-    char *sector; /* for an encrypted sector of which a part is read, or NULL */
+    char *sector; /* buffer for an encrypted sector that is read in part, or NULL */
 };
 
 /* Sparse content up to this size has a map of at most 16 KiB (64 pages, each written
@@ -113,7 +113,7 @@ enum store_result content_reader_ranges(struct content_reader *reader, struct ar
     return content_ranges(reader->snapshot, arena, content, start, end, max, ret_ranges);
 }
 
-/* Advances to the fragment with the byte at `at`. */
+/* Advances to the fragment that contains `at`. */
 static enum store_result seek(struct content_reader *reader)
 {
     assert(reader->at < reader->end);
@@ -206,7 +206,7 @@ static bool may_be_contiguous(const struct content_reader *reader)
     return fragment->piece && !fragment->piece->seal;
 }
 
-/* Verifies the part of a fragment in begin..end. Sets *ret_file to its location */
+/* Verifies the part of a fragment that is within begin..end. Sets *ret_file to its location. */
 static enum store_result check_fragment(const struct content_reader *reader,
                                         const struct fragment *fragment, uint64_t begin,
                                         uint64_t end, struct waiter *waiter,
@@ -220,8 +220,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Returns true if a verified fragment directly follows the previous ones in the file. Duplicates
- * the descriptor, so that the reader keeps the file open. */
+/* Returns true if a verified fragment directly follows the previous ones in the file. At the last
+ * one, duplicates the descriptor, so that the reader keeps the file open. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -235,7 +235,7 @@ static bool follows(struct content_reader *reader, const struct fragment *fragme
     return fragment->end < reader->end || reader->own_fd >= 0;
 }
 
-/* Verifies one fragment after another, and resumes after a wait. Returns STORE_OK, STORE_WAIT,
+/* Verifies the fragments one at a time, and resumes after a wait. Returns STORE_OK, STORE_WAIT,
  * STORE_CORRUPT, STORE_IO, or STORE_NOT_FOUND if the range is not contiguous in one file or no
  * descriptor is available. */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
@@ -284,7 +284,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
 
 /* ---- encrypted pieces ---- */
 
-/* Makes the cipher of a piece, unless the previous piece had the same one. */
+/* Creates the cipher for a piece, unless the current one has the same salt. */
 static enum store_result begin_piece(struct content_reader *reader, const struct piece *piece)
 {
     const uint8_t *salt = piece->seal->salt, *key = reader->key;
@@ -304,8 +304,8 @@ static enum store_result begin_piece(struct content_reader *reader, const struct
     return STORE_OK;
 }
 
-/* Reads and decrypts one sector, and copies up to `count` of its bytes from `offset` of the piece
- * on. */
+/* Reads and decrypts one sector, and copies up to `count` of its bytes, starting at `offset` of the
+ * piece. */
 static enum store_result decrypt_sector(struct content_reader *reader, const struct piece *piece,
                                         uint32_t offset, uint32_t *count, char *to,
                                         struct waiter *waiter)
@@ -328,8 +328,8 @@ static enum store_result decrypt_sector(struct content_reader *reader, const str
     return STORE_OK;
 }
 
-/* Like piece_read(), for an encrypted piece. Reads either entire sectors into `to`, or a part of one.
- * Updates *count to the number of bytes read. */
+/* Like piece_read(), for an encrypted piece. Reads either entire sectors or a part of one. Sets
+ * *count to the number of bytes read. */
 static enum store_result decrypt_piece(struct content_reader *reader, const struct piece *piece,
                                        uint32_t offset, uint32_t *count, char *to,
                                        struct waiter *waiter)
@@ -348,7 +348,7 @@ static enum store_result decrypt_piece(struct content_reader *reader, const stru
     return result ? result : piece_decrypt(piece, reader->cipher, offset, entire, to);
 }
 
-/* Checks the sector of the first byte; other sectors are checked when they are read. */
+/* Verifies the sector of the first byte; other sectors are verified when they are read. */
 static enum store_result check_first(struct content_reader *reader, struct waiter *waiter)
 {
     const struct fragment *fragment = reader->fragment;
@@ -392,8 +392,8 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
 /* ---- reading ---- */
 
-/* Returns how many of `count` bytes at `offset` of a piece to read now. If they end inside a
- * sector, excludes that sector; otherwise the next read would have to verify it again. */
+/* Returns how many of `count` bytes at `offset` of a piece to read now: excludes a sector of which
+ * only a part would be read, because the next read would have to verify it again. */
 static uint32_t without_partial_sector(uint32_t offset, uint32_t count)
 {
     uint32_t over = (offset + count) % PIECE_SECTOR_BYTES;
@@ -406,7 +406,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
 {
     const struct fragment *fragment = reader->fragment;
     uint32_t offset = fragment->piece_offset + (uint32_t)(reader->at - fragment->start);
-    uint32_t count = (uint32_t)left; /* fits because it is part of a piece */
+    uint32_t count = (uint32_t)left; /* fits in 32 bits because it is part of a piece */
     enum store_result result;
 
     if (max < left)
@@ -424,7 +424,7 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Returns several small inline blocks at once, but at most one piece, so that nothing has been read
+/* Reads several small inline blocks at once, but at most one piece, so that nothing has been read
  * when it returns STORE_WAIT. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)

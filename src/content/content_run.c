@@ -1,11 +1,11 @@
-/* Runs, which store the bytes of a block once under an id of their own; and the value of a record
- * that contains one block.
+/* Runs, which store the bytes of a block once under their own id; and the encoding of a record that
+ * contains one block.
  *
  *   payload  1     version (1; 2 if it is encrypted)
  *            v     run id; 0: the bytes are inline
  *            v     length, if there is a run
  *            bytes the inline bytes, if there is no run
- *            bytes what it is encrypted with, in version 2 */
+ *            bytes encryption parameters, in version 2 */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #define BLOCK_VERSION           1
 #define BLOCK_VERSION_ENCRYPTED 2
 
-/* For a decoded segment. */
+/* Memory limit for a decoded segment */
 #define SEGMENT_MEMORY          ((size_t)16 << 20)
 
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
@@ -100,7 +100,7 @@ static int compare_ids(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Asserts that a set is plausible: its first and last ids are in order. */
+/* Asserts that the first and last ids of a set are in order. */
 static void assert_set(const struct run_set *set)
 {
     assert(set->count == 0 || set->ids[0] > 0);
@@ -212,21 +212,21 @@ enum store_result run_set_of_content(struct read_view *before, struct arena *are
 /* Chains: content of one blob that shares runs.
  *
  * Put Block List creates content from blocks of the previous content. If the old content has no
- * other holder, it is deleted in the same commit, and each run only changes its owner. If a
- * snapshot holds the old content, old and new content may refer to the same runs. All content of a
- * blob for which this is possible forms the blob's chain, ordered by id, which is the order of
- * creation.
+ * other holder, it is deleted in the same commit, and its runs only change owner. If a snapshot
+ * holds the old content, both contents may refer to the same runs. All contents of a blob for which
+ * this is possible form the blob's chain, ordered by id, that is, by creation.
  *
  *   key    'k', 8 id be             value  1 version (1)    a member
- *   key    'K', 8 (2^64-1 - id) be  value same   the same member, to find the previous one
+ *   key    'K', 8 (2^64-1 - id) be  value  1 version (1)    the same member, to find the previous
+ *   one
  *
- * Chain invariants, cited as "chain invariant N": (1) The members that refer to a run are adjacent
- * in the chain, because a block list can contain a committed block only if the newest content has
- * it. Thus a member shares one of its runs if and only if the previous or the next member refers to
- * it.
- * (2) Content outside the chain does not share runs. (3) Members leave the chain one at a time,
- * each in its own commit, so that each sees its
- *      current neighbours. */
+ * Chain invariants, cited as "chain invariant N":
+ * (1) The members that refer to a run are adjacent in the chain, because a block list can contain a
+ *     committed block only if the newest content has it. A member therefore shares a run only if
+ *     the previous or the next member refers to it.
+ * (2) Content outside the chain does not share runs.
+ * (3) Members leave the chain one at a time, each in its own commit, so that each sees its current
+ *     neighbours. */
 
 #define CHAIN_VERSION  1
 #define CHAIN_KEY_SIZE 9
@@ -251,7 +251,7 @@ void chain_join(struct changes *changes, uint64_t id)
                 NULL, 0);
 }
 
-/* Returns the number in the first key greater than `key` with the same prefix. */
+/* Returns the id in the first key after `key` with the same prefix. */
 static enum store_result next_number(struct read_view *before, const char key[CHAIN_KEY_SIZE],
                                      uint64_t *ret_number)
 {
@@ -271,7 +271,7 @@ static enum store_result next_number(struct read_view *before, const char key[CH
     return result;
 }
 
-/* Removes the runs of a neighbour from *dead. backward: `key` is a 'K' key, which leads to the
+/* Removes the runs of a neighbour from *dead. backward: `key` is a 'K' key, whose successor is the
  * previous member */
 static enum store_result subtract_neighbour(struct read_view *before, struct arena *arena,
                                             const char key[CHAIN_KEY_SIZE], bool backward,

@@ -3,10 +3,10 @@
 
 #include "content/sparse.h"
 
-/* Number of windows to read ahead; with blocks of 8 MiB, 256 MiB. */
+/* Windows to read ahead: 256 MiB for blocks of 8 MiB */
 #define WINDOWS_AHEAD       32u
 /* Limits of a window of sparse content: the units that fit in FILE_RANGE_MAX, and slightly more
- * parts than a single unit can have. */
+ * parts than one unit can have. */
 #define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
 #define SPARSE_WINDOW_PARTS 512u
 
@@ -34,7 +34,7 @@ static void assert_window(const struct window *window)
 
 /* ---- fragments of a segment ---- */
 
-/* Creates fragments at `start` for the entries first..last, none of which is a run. */
+/* Creates fragments at `start` for the entries first..last, which must not be runs. */
 static void window_of_entries(struct arena *arena, const struct entry *first,
                               const struct entry *last, uint64_t start, struct window *ret_window)
 {
@@ -109,14 +109,14 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     return result;
 }
 
-/* Returns the window that contains the offset in the loaded segment: the run at that offset, or the
- * consecutive entries around it that are not runs. */
+/* Returns the window that contains the offset in the loaded segment: the run there, or the
+ * consecutive non-run entries around it. */
 static enum store_result load_window(struct map_reader *reader, uint64_t offset,
                                      struct window *ret_window)
 {
     const struct segment *segment = &reader->segment;
     const struct entry *at = segment->entries, *end = at + segment->entry_count;
-    const struct entry *first = at; /* first entry after the last run */
+    const struct entry *first = at; /* first entry after the preceding run */
     uint64_t start = segment->start, first_start = start;
 
     while (at < end && offset >= start + at->length) {
@@ -176,8 +176,8 @@ static bool lies_in_pieces(const struct parts *parts)
 }
 
 /* Reads the parts of pages from `start` on. Continues with the following units, up to `end`, while
- * all of their data is in pieces, so that many units can be sent together. Sets *ret_end to the end
- * of the pages read. */
+ * all their data is in pieces, so that many units can be sent together. Sets *ret_end to the end of
+ * the pages read. */
 static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {
@@ -198,7 +198,7 @@ static enum store_result read_units(const struct sparse_view *view, uint64_t sta
     return STORE_OK;
 }
 
-/* Returns a window that starts with the page at the offset and ends at or before `until`, or the
+/* Returns the window that starts with the page at the offset and ends at or before `until`; or the
  * hole that extends to the next unit with records. */
 static enum store_result load_sparse(struct map_reader *reader, uint64_t offset, uint64_t until,
                                      struct window *ret_window)

@@ -7,8 +7,8 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-/* If the content after an offset is smaller than this and has few blocks, the segment with the
- * offset is most likely the last one, whose key is known, so that one is tried first. */
+/* If the content after an offset is shorter than this and has few blocks, the offset is most likely
+ * in the last segment. The key of that one is known, so it is tried first. */
 #define LAST_SEGMENT_BYTES  (64u << 20)
 #define LAST_SEGMENT_BLOCKS 64u
 
@@ -213,8 +213,8 @@ static bool join(struct arena *arena, struct segment *to, const struct segment *
     return true;
 }
 
-/* Joins consecutive segments from a scan up to the weight of a large segment. Ignores errors after
- * the first segment, which the next read will report. */
+/* Joins consecutive segments from a scan, up to the weight of a large segment. Ignores errors after
+ * the first segment; the next read will report them. */
 static enum store_result join_some(struct scan *scan, struct arena *arena, uint64_t length,
                                    struct segment *ret_segment)
 {

@@ -1,4 +1,4 @@
-/* Internal to content/: a segment is one record of the map of content or of a run.
+/* A segment: one record of the map of content or of a run. Internal to content/.
  *
  *   key      1   'c' of content, 'n' of a run
  *            8   id, be
@@ -18,15 +18,15 @@
  * block. The segments of a run only have ENTRY_PIECES and ENTRY_MORE. To change the format, see "On
  * disk" in store/README.md.
  *
- * Segment invariants, cited as "segment invariant N": (1) Segments of content are contiguous; the
- * last ends at its length. (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so
- * reading a segment is a small
- *      bounded step.
- * (3) Two segments never end at the same offset: a segment is never closed while it has no bytes,
- *      however many empty blocks it contains.
- * (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment. (5)
- * Appended bytes start a new segment, so each length that content ever had is the end of a
- *      segment. */
+ * Segment invariants, cited as "segment invariant N":
+ * (1) Segments of content are contiguous; the last one ends at its length.
+ * (2) A segment weighs at most SEGMENT_WEIGHT_MAX plus one entry, so reading a segment is a small
+ *     bounded step.
+ * (3) Two segments never end at the same offset, because a segment is never closed while it has no
+ *     bytes, however many empty blocks it contains.
+ * (4) Content written as a single body of at most SEGMENT_ONLY_MAX bytes is a single segment.
+ * (5) Appended bytes start a new segment, so each length that the content ever had is the end of a
+ *     segment. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
 
@@ -39,7 +39,7 @@
 #define SEGMENT_PIECES_MAX  256u
 #define SEGMENT_ONLY_MAX    (16u << 10)
 
-/* Kind of object that the map belongs to; the value is the first byte of the key. */
+/* What the map belongs to; the value is the first byte of the key. */
 enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
 
 enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_RUN, ENTRY_KINDS };
@@ -74,14 +74,14 @@ struct segment_writer {
     size_t piece_count;
 };
 
-/* payload_hint: approximate size of the entries; piece_hint: upper bound of the number of pieces
- * to add */
+/* Initializes a writer. payload_hint: approximate size of the entries; piece_hint: upper bound for
+ * the number of pieces */
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
                          enum segment_owner owner, uint64_t id, size_t payload_hint,
                          size_t piece_hint);
 /* Starts the first segment at this offset instead of 0. Must be called before anything is added. */
 void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset);
-/* Adds a block, as a run, pieces or inline bytes; its id is absent for bytes that are not a block.
+/* Adds a block as a run, pieces or inline bytes. Its id is absent for bytes that are not a block.
  * Ends segments when they are full. */
 void segment_writer_add(struct segment_writer *writer, const struct content_block *block);
 /* Ends the last segment. The map is writer->end bytes long. */
@@ -99,7 +99,7 @@ struct segment_map {
 struct segment_map segment_map_of(const struct content *content);
 struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 
-/* Returns the segment that contains the byte at `offset`, in the arena. Returns STORE_OK,
+/* Reads the segment that contains the byte at `offset` into the arena. Returns STORE_OK,
  * STORE_WAIT, STORE_CORRUPT (logged; also if the segment is missing), STORE_IO. */
 enum store_result segment_at(struct read_view *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
@@ -111,10 +111,11 @@ enum store_result segments_at(struct read_view *before, struct arena *arena,
                               struct segment *ret_segment);
 
 /* Reads the content's segment if it is the only one, with one get instead of a scan. Content with
- * few blocks usually has only one segment.
+ * few blocks usually has only one.
  *
- * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND if there are,
- *          or may be, other segments; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
+ * returns  STORE_OK with *ret_record and *ret_segment, in the arena
+ *          STORE_NOT_FOUND if there are or may be other segments
+ *          STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
 enum store_result segment_get_only(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment);
@@ -128,8 +129,8 @@ void segment_delete_last(struct changes *changes, const struct content *content)
 /* Deletes at most `limit` segments of a map without decoding them, so that corrupt ones can be
  * deleted.
  *
- * ret_next  key of the first remaining segment, in the arena; ptr NULL if none returns   STORE_OK,
- * STORE_WAIT, STORE_CORRUPT, STORE_IO */
+ * ret_next  key of the first remaining segment, in the arena; ptr NULL if none
+ * returns   STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result segments_delete(struct read_view *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next);
@@ -153,7 +154,7 @@ void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_P
 /* Returns the key of the segment with this end offset. */
 void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
-/* Logs a problem of content or of a run. Returns STORE_CORRUPT. */
+/* Logs a corruption of content or of a run. Returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

@@ -69,8 +69,8 @@ static bool is_full(const struct segment_writer *writer)
             writer->piece_count == SEGMENT_PIECES_MAX);
 }
 
-/* Ends the segment if it is full. Called only before at least one byte is added (segment invariant
- * 3). */
+/* Ends the segment if it is full. Must be called only if at least one more byte follows (segment
+ * invariant 3). */
 static void end_if_full(struct segment_writer *writer)
 {
     if (!is_full(writer))

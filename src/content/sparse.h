@@ -1,4 +1,4 @@
-/* Internal to content/: sparse content, whose bytes are overwritten in place (page blobs, files).
+/* Sparse content, whose bytes are overwritten in place (page blobs, files). Internal to content/.
  *
  * Offsets are divided into units of 256 KiB, and units into pages of 4 KiB. Small writes are stored
  * inline in the record of their page, pieces in the record of their unit. Offsets without a record
@@ -28,30 +28,29 @@
  * snapshot therefore costs one record, and the cost of reading does not depend on the number of
  * generations.
  *
- * Sparse invariants, cited as "sparse invariant N": (1) In each generation, no byte is both in a
- * page record and in the unit's record: a change
- *      that writes a range to one removes it from the other. A version without parts hides older
- *      versions.
- * (2) Between two adjacent retained generations, a page or unit has at most one version, unless
- *      the backlog records that there may be more.
- * (3) Every unit that has a version of an epoch in which an older generation was retained is
- *      listed under 'd' in that epoch, or is in a range under 'h'. Thus the differences between two
- *      generations, and data that only one of them contains, can be found without reading other
- *      units.
- * (4) If a range under 'h' covers a part with a smaller stamp, that is, one written before, the
- * part is a hole in every generation not older than the range.
+ * Sparse invariants, cited as "sparse invariant N":
+ * (1) In each generation, no byte is both in a page record and in the unit's record: a change that
+ *     writes a range to one removes it from the other. A version without parts hides older
+ *     versions.
+ * (2) Between two adjacent retained generations, a page or unit has at most one version, unless the
+ *     backlog records that there may be more.
+ * (3) Every unit that has a version of an epoch in which an older generation was retained is listed
+ *     under 'd' in that epoch, or is in a range under 'h'. The differences between two generations,
+ *     and data that only one of them contains, can therefore be found without reading other units.
+ * (4) If a range under 'h' covers a part with a smaller (earlier) stamp, the part is a hole in
+ *     every generation not older than the range.
  *
- * Small writes stay inline; they are never merged into pieces later. Writing a single sector of 512
- * bytes writes 541 bytes of records, which take 560 bytes on disk, and adjacent data within a page
- * is in one record anyway. Pieces would not be cheaper: they are read in sectors of 64 KiB and need
- * a sync and their own record, and rewriting data into pieces costs as much as RocksDB's compaction
+ * Small writes stay inline and are never merged into pieces. Writing a single sector of 512 bytes
+ * writes 541 bytes of records, which take 560 bytes on disk, and adjacent data within a page is in
+ * one record anyway. Pieces would not be cheaper: they are read in sectors of 64 KiB and need a
+ * sync and their own record, and rewriting data into pieces costs as much as RocksDB's compaction
  * of the records. Many small records are slow only if read one by one, so segments_at() and
  * sparse_unit() read adjacent records with one scan.
  *
- * Cost of changes: a page record has at most 4 KiB of data plus 20 bytes per part. Adjacent parts
- * of one epoch are joined, so a page of sectors of 512 bytes has at most 8 parts. A unit record has
- * at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2 units and n /
- * 4 KiB + 2 pages, regardless of the size of the content. */
+ * Cost of changes. A page record has at most 4 KiB of data plus 20 bytes per part. Adjacent parts
+ * of one epoch are joined, so a page written in sectors of 512 bytes has at most 8 parts. A unit
+ * record has at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2
+ * units and n / 4 KiB + 2 pages, regardless of the size of the content. */
 #ifndef LAGRA_CONTENT_SPARSE_H
 #define LAGRA_CONTENT_SPARSE_H
 
@@ -70,12 +69,12 @@
 
 enum sparse_kind { SPARSE_PAGE = 'p', SPARSE_UNIT = 'x' };
 
-/* Bytes written by one change, or a fragment of them. */
+/* Bytes written by one change, or some of them. */
 struct part {
     uint64_t start, end; /* offsets in the content */
     uint64_t stamp;
-    const char *bytes;         /* in memory, or */
-    const struct piece *piece; /* in a piece, starting at piece_offset */
+    const char *bytes;         /* bytes in memory; or */
+    const struct piece *piece; /* piece that contains them from piece_offset on */
     uint32_t piece_offset;
 };
 
@@ -85,7 +84,7 @@ struct parts {
     struct part *items;
     size_t count, capacity;
 };
-void parts_cut(struct parts *parts, uint64_t start, uint64_t end);
+void parts_clear(struct parts *parts, uint64_t start, uint64_t end);
 /* Inserts a part, replacing overlapping ones. */
 void parts_insert(struct parts *parts, const struct part *part);
 /* Appends a part after all others. */
@@ -107,18 +106,18 @@ struct sparse_view {
 /* Opens a view and reads its holes. */
 enum store_result sparse_view_open(struct read_view *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view);
-/* Removes ranges of the hole that were written before it. */
+/* Removes the parts covered by the hole and written before it. */
 void sparse_remove_hole(const struct hole *hole, struct parts *parts);
 /* Removes the ranges covered by holes of the view. */
 void sparse_remove_holes(const struct sparse_view *view, struct parts *parts);
 
-/* Version of a page or unit. */
+/* A version of a page or unit. */
 struct version {
     bool found;
     uint32_t epoch;
     struct parts parts; /* holes are not applied */
 };
-/* Reads the version in the view's generation. */
+/* Reads the version that the view's generation contains. */
 enum store_result sparse_version(const struct sparse_view *view, enum sparse_kind kind,
                                  uint64_t number, struct version *ret_version);
 /* Reads all parts of a unit in the view, from its own record and its pages. */
@@ -162,10 +161,10 @@ struct neighbours {
     bool has_older, has_newer;
     uint32_t older, newer; /* retained generations, or GENERATION_NEWEST */
 };
-/* Finds the retained generations before and after one that is not retained. */
+/* Finds the retained generations before and after a deleted one. */
 enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint32_t generation,
                                     struct neighbours *ret_neighbours);
-/* Do the work of content_collect() for BACKLOG_GENERATION and BACKLOG_HOLE. */
+/* Process BACKLOG_GENERATION and BACKLOG_HOLE for content_collect(). */
 enum store_result sparse_collect_generation(struct read_view *before, struct changes *changes,
                                             struct backlog *backlog, struct budget *budget);
 enum store_result sparse_collect_hole(struct read_view *before, struct changes *changes,

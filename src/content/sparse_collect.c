@@ -1,18 +1,18 @@
-/* Deletes, in steps, data of sparse content that no longer belongs to any generation. */
+/* Deletes, in steps, sparse data that no generation contains any more. */
 #include <assert.h>
 
 #include "base/endian.h"
 #include "content/sparse_write.h"
 
-/* Size of the arena for one unit; it is rewound after each. */
+/* Arena for one unit; rewound after each */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
-/* A page or unit has a version for each generation that wrote to it. After this many irrelevant
- * versions, a new scan is opened that skips the others. */
+/* A page or unit has a version for each generation that wrote to it. After this many versions
+ * outside the interval, a new scan is opened that skips the others. */
 #define IRRELEVANT_MAX 8
 
 /* ---- a deleted generation ---- */
 
-/* The versions whose epoch is in (older, newer]. At most one generation still uses any of them. */
+/* Versions with an epoch in (older, newer]. At most one generation still uses any of them. */
 struct interval {
     struct read_view *before;
     struct changes *changes;
@@ -21,7 +21,7 @@ struct interval {
     bool has_older, has_newer;
     uint32_t older, newer;
     struct budget *budget;
-    size_t records_read; /* number of records read of a unit */
+    size_t records_read; /* records read of the current unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
@@ -35,14 +35,14 @@ static void delete_version(const struct interval *in, const struct record *recor
 struct series {
     uint64_t number;
     bool begun;
-    bool has_newest;              /* a version in the interval was kept */
+    bool has_newest;              /* a version in the interval was retained */
     char newest[SPARSE_KEY_SIZE]; /* key of that version */
-    bool newest_is_empty;         /* that version has no parts, and only hides older versions */
-    bool has_older;               /* a version of `older` or before exists */
-    unsigned passed;              /* number of skipped versions outside of the interval */
+    bool newest_is_empty;         /* it has no parts and only hides older versions */
+    bool has_older;               /* a version with an epoch up to `older` exists */
+    unsigned passed;              /* versions skipped outside of the interval */
 };
 
-/* Deletes the newest version if it has no parts and hides no older version. */
+/* Deletes the newest version if it has no parts and does not hide an older version. */
 static void end_series(const struct interval *in, const struct series *series)
 {
     if (series->has_newest && series->newest_is_empty && !series->has_older)
@@ -91,8 +91,8 @@ static struct bytes key_after_skipped(const struct interval *in, enum sparse_kin
                              : sparse_key(in->id, kind, series->number, in->newer, buffer);
 }
 
-/* Processes versions starting at `from`. Stops after the last one of `last` (returns
- * STORE_NOT_FOUND), when the budget is spent, or after many irrelevant versions. */
+/* Processes versions starting at `from`, up to the last one of `last` (returns STORE_NOT_FOUND).
+ * Stops earlier when the budget is spent or after many versions outside the interval. */
 static enum store_result process_versions(struct interval *in, struct bytes from, uint64_t last,
                                           struct series *series)
 {
@@ -147,8 +147,8 @@ static enum store_result delete_all(const struct interval *in)
     return STORE_NOT_FOUND;
 }
 
-/* Units that this step has processed. A unit may be listed in several epochs, and a step does not
- * see its own deletions. */
+/* Units processed by this step. A unit may be listed in several epochs, and a step does not see its
+ * own deletions. */
 struct seen {
     uint64_t *units;
     size_t count;
@@ -164,8 +164,8 @@ static bool is_first(struct seen *seen, uint64_t unit)
 }
 
 /* Processes a record that lists a unit as changed. Sets *ret_rest if more of the unit must be
- * deleted. The next step then starts with the unit again: it skips the few records per page that
- * this step retained, without spending budget, and deletes the following ones */
+ * deleted. The next step then starts with the unit again: it skips, without spending budget, the
+ * few records per page that this step retained, and deletes the following ones. */
 static enum store_result collect_unit(struct interval *in, const struct record *record,
                                       struct seen *seen, bool *ret_rest)
 {
@@ -182,7 +182,7 @@ static enum store_result collect_unit(struct interval *in, const struct record *
     }
     if (result || *ret_rest)
         return result;
-    /* no pair of generations needs this difference any more */
+    /* no pair of generations needs this record any more */
     if (!in->has_older || !in->has_newer)
         changes_delete(in->changes, RECORD_INNER, record->key);
     budget_spend(in->budget, in->records_read);
@@ -227,7 +227,7 @@ static enum store_result collect_changed(struct interval *in, uint32_t first_epo
     return result;
 }
 
-/* Processes an interval. in: partially initialized; this function sets the other members */
+/* Processes an interval. in: partially initialized; the rest is set here */
 static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
     struct neighbours around;
@@ -263,9 +263,9 @@ enum store_result sparse_collect_generation(struct read_view *before, struct cha
 
 /* ---- a cleared large range ---- */
 
-/* Removes data in the hole from one page or unit. */
-static enum store_result cut(const struct sparse_writer *writer, const struct hole *hole,
-                             enum sparse_kind kind, uint64_t number)
+/* Removes the data in the hole from one page or unit. */
+static enum store_result clear_range(const struct sparse_writer *writer, const struct hole *hole,
+                                     enum sparse_kind kind, uint64_t number)
 {
     struct version version;
     struct parts parts;
@@ -289,21 +289,21 @@ static enum store_result cut_unit(const struct sparse_writer *writer, const stru
                                   uint64_t unit, struct budget *budget)
 {
     uint64_t page = unit * PAGES_OF_UNIT, last = page + PAGES_OF_UNIT - 1;
-    enum store_result result = cut(writer, hole, SPARSE_UNIT, unit);
+    enum store_result result = clear_range(writer, hole, SPARSE_UNIT, unit);
 
     budget_spend(budget, 1);
     for (; !result; page++) {
         result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
         if (!result)
-            result = cut(writer, hole, SPARSE_PAGE, page);
+            result = clear_range(writer, hole, SPARSE_PAGE, page);
         budget_spend(budget, 1);
     }
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Clears one unit after another. backlog->from: unit to continue with, be */
-static enum store_result cut_units(const struct sparse_writer *writer, const struct hole *hole,
-                                   struct backlog *backlog, struct budget *budget)
+/* Clears units one at a time. backlog->from: unit to continue with, be */
+static enum store_result clear_units(const struct sparse_writer *writer, const struct hole *hole,
+                                     struct backlog *backlog, struct budget *budget)
 {
     struct arena *arena = writer->view->arena;
     struct arena_mark empty = arena_mark(arena);
@@ -332,8 +332,8 @@ static enum store_result cut_units(const struct sparse_writer *writer, const str
     return result;
 }
 
-/* Processes a hole. content: the view's, at the epoch of the hole. Rewinds the view's arena after
- * each unit. */
+/* Processes a hole. content: the view's content, with the hole's epoch. Rewinds the view's arena
+ * after each unit. */
 static enum store_result collect_hole(const struct sparse_view *view, struct content *content,
                                       struct changes *changes, struct backlog *backlog,
                                       struct budget *budget)
@@ -359,7 +359,7 @@ static enum store_result collect_hole(const struct sparse_view *view, struct con
     writer.has_older = around.has_older;
     writer.older = around.older;
     writer.joins_after = UINT64_MAX; /* join nothing: parts keep their stamps */
-    result = cut_units(&writer, &holes[at], backlog, budget);
+    result = clear_units(&writer, &holes[at], backlog, budget);
     if (result != STORE_NOT_FOUND)
         return result;
     memmove(&holes[at], &holes[at + 1], (count - at - 1) * sizeof holes[0]);

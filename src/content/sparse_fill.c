@@ -1,13 +1,12 @@
-/* Writes many ranges of sparse content in one change. Each unit is read and written only once,
- * regardless of the number of ranges in it. content_write() and content_clear(), by contrast, write
+/* Writes many ranges of sparse content in one change. Reads and writes each unit only once,
+ * regardless of the number of ranges in it. By contrast, content_write() and content_clear() write
  * one range and may be called only once per list of changes. */
 #include "content/sparse.h"
 #include "content/sparse_write.h"
 
 #include <assert.h>
 
-/* Size of the arena for one unit; it is rewound after each, because a change may cover thousands
- * of units. */
+/* Arena for one unit; rewound after each, because a change may cover thousands of units. */
 #define UNIT_ARENA_MAX ((size_t)64 << 20)
 
 struct filling {
@@ -53,7 +52,7 @@ static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *
     }
 }
 
-/* The ranges that overlap a unit, and the bytes they write there. */
+/* The ranges that overlap a unit, and the bytes to write there */
 struct unit_change {
     const struct content_range *ranges;
     size_t range_count;
@@ -86,7 +85,8 @@ static bool overlaps(const struct parts *parts, const struct content_range *rang
     return false;
 }
 
-/* Inserts the bytes written between start and end into `parts`. Returns false if none exist. */
+/* Inserts the bytes to be written between start and end into `parts`. Returns false if there are
+ * none. */
 static bool insert(const struct unit_change *change, uint64_t start, uint64_t end,
                    struct parts *parts)
 {
@@ -125,7 +125,7 @@ static enum store_result rewrite(const struct filling *f, const struct unit_chan
     for (size_t i = 0; i < change->range_count; i++) {
         if (!overlaps(&version.parts, &change->ranges[i]))
             continue;
-        parts_cut(&parts, change->ranges[i].start, change->ranges[i].end);
+        parts_clear(&parts, change->ranges[i].start, change->ranges[i].end);
         changes = true;
     }
     if (is_written && insert(change, number * size, (number + 1) * size, &parts))
@@ -135,7 +135,7 @@ static enum store_result rewrite(const struct filling *f, const struct unit_chan
     return STORE_OK;
 }
 
-/* Returns the first page, from `page` on, that is written inline. */
+/* Returns the first page, from `page` on, whose bytes are written inline. */
 static uint64_t next_written(const struct filling *f, const struct unit_change *change,
                              uint64_t page)
 {
@@ -188,7 +188,8 @@ static enum store_result write_unit(struct filling *f, uint64_t unit)
 
 /* ---- all units ---- */
 
-/* Skips units of a hole that have no records. *unit: first unit that is completely in the hole */
+/* Skips units of a hole that have no records. Sets *unit to the next one that has, or to the hole's
+ * end. */
 static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
 {
     uint64_t behind = f->ranges[0].end / UNIT_BYTES, next = 0;
@@ -326,7 +327,7 @@ enum store_result content_zero(struct read_view *before, struct changes *changes
     assert(length > 0 && offset <= content->length && length <= content->length - offset);
     assert(unit > 0 && PAGE_BYTES % unit == 0);
     if (end == content->length)
-        hole_end = end; /* the content ends here, so no bytes follow */
+        hole_end = end; /* no bytes follow the end of the content */
     if (hole >= hole_end) {
         add(&pieces, offset, end, false);
         return write_zeros(before, changes, content, stamp, &pieces);

@@ -4,12 +4,12 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Maximum number of units examined for a list. */
+/* Maximum number of units examined per call */
 #define UNITS_MAX   4096u
-/* Number of changed units read per batch and epoch. */
+/* Changed units read at once, per epoch */
 #define UNITS_BATCH (64u << 10)
 #define EPOCH_BATCH 256u
-/* Maximum number of ranges in a list. */
+/* Maximum number of ranges per call */
 #define RANGES_MAX  10000u
 
 /* ---- the list ---- */
@@ -20,7 +20,7 @@ struct list {
     uint64_t start, end;
 };
 
-/* Allocates the ranges at once, because the arena is rewound after each unit. */
+/* Allocates all ranges in advance, because the arena is rewound after each unit. */
 static struct list list_new(struct arena *arena, size_t max, uint64_t start, uint64_t end)
 {
     struct list list = { .max = max < RANGES_MAX ? max : RANGES_MAX, .start = start, .end = end };
@@ -99,7 +99,7 @@ struct units {
     uint64_t *numbers;
     size_t count;
     size_t batch; /* number of units read per epoch */
-    uint64_t end; /* the list is complete up to this unit; UINT64_MAX: to the end */
+    uint64_t end; /* the list of units is complete up to this one; UINT64_MAX: entirely */
 };
 
 /* Adds the first units, from `unit` on, that changed in the epoch. */
@@ -242,7 +242,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Adds the ranges that differ, by one pass over the boundaries of the parts of both lists. */
+/* Adds the ranges that differ, in one pass over the boundaries of the parts of both versions. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {
@@ -292,7 +292,8 @@ static enum store_result add_unit(struct list *list, const struct sparse_view *o
     return result;
 }
 
-/* Adds the differences in these units. Returns STORE_NOT_FOUND if the list is full or complete. */
+/* Adds the differences in these units. Returns STORE_NOT_FOUND once the list is full or
+ * complete. */
 static enum store_result add_units(struct list *list, const struct sparse_view *older,
                                    const struct sparse_view *newer, const struct units *units,
                                    unsigned *looked)

@@ -46,8 +46,8 @@ static uint64_t bytes_of_kind(enum sparse_kind kind)
     return kind == SPARSE_PAGE ? PAGE_BYTES : UNIT_BYTES;
 }
 
-/* Collects the pieces of the parts, each once for a sequence of adjacent parts in it. References
- * are counted in the same way. */
+/* Collects the pieces of the parts. A sequence of adjacent parts in one piece counts once, as in
+ * reference counting. */
 static size_t collect_pieces(const struct parts *parts, struct piece *pieces)
 {
     size_t count = 0;
@@ -79,7 +79,7 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
 }
 
 /* Returns the part at `index`, joined with following parts if possible. Sets *ret_next to the index
- * after these */
+ * after these. */
 static struct part joined(const struct parts *parts, size_t index, enum sparse_kind kind,
                           uint64_t joins_after, size_t *ret_next)
 {
@@ -143,7 +143,7 @@ void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uin
                 text_bytes(&value), pieces, piece_count);
 }
 
-/* Sets the location of the parts' bytes, which follow the table or are in pieces of the record. */
+/* Sets the location of the parts' bytes: after the table, or in pieces of the record. */
 static bool locate_parts(struct decoder *d, const struct record *record, enum sparse_kind kind,
                          struct parts *parts)
 {

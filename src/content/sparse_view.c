@@ -4,10 +4,10 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
-/* Maximum number of pages read by individual gets; if there are more, a scan is used. */
+/* Maximum number of pages read with individual gets; more are read with a scan */
 #define PAGES_GOT_MAX  4u
-/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not read
- * the tombstones of later pages. Large writes that overwrite small ones leave many tombstones. */
+/* Length of the key prefix that 256 pages share. A scan limited to this prefix does not read the
+ * tombstones of later pages, of which large writes over small ones leave many. */
 #define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
 
 /* ---- parts ---- */
@@ -52,7 +52,7 @@ static struct part part_from(struct part part, uint64_t start)
     return part;
 }
 
-void parts_cut(struct parts *parts, uint64_t start, uint64_t end)
+void parts_clear(struct parts *parts, uint64_t start, uint64_t end)
 {
     size_t kept = 0;
 
@@ -82,13 +82,13 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
-    /* The usual case. Without it, each sector of a unit of single sectors would require a search.
-     */
+    /* The usual case. Without this, each sector of a unit of single sectors would require a
+     * search. */
     if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
         insert_at(parts, parts->count, part);
         return;
     }
-    parts_cut(parts, part->start, part->end);
+    parts_clear(parts, part->start, part->end);
     while (index < parts->count && parts->items[index].start < part->start)
         index++;
     insert_at(parts, index, part);
@@ -125,7 +125,7 @@ void sparse_remove_hole(const struct hole *hole, struct parts *parts)
 
         if (part->stamp >= hole->stamp || start >= end)
             continue;
-        parts_cut(parts, start, end);
+        parts_clear(parts, start, end);
         i = SIZE_MAX; /* restart, because indexes have changed */
     }
 }
@@ -184,8 +184,8 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
     return result;
 }
 
-/* Adds the bytes of the pages first..end of a unit in the view. Skips a few versions one by one,
- * but opens a new scan to skip many versions of a page. */
+/* Adds the bytes of the pages first..end of a unit in the view. Skips a few versions of a page one
+ * by one, and many by opening a new scan. */
 static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {
@@ -261,9 +261,9 @@ enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit
         return result;
     sparse_remove_holes(view, &version.parts);
     if (start > unit_start)
-        parts_cut(&version.parts, unit_start, start);
+        parts_clear(&version.parts, unit_start, start);
     if (end < unit_end)
-        parts_cut(&version.parts, end, unit_end);
+        parts_clear(&version.parts, end, unit_end);
     *ret_parts = version.parts;
     return STORE_OK;
 }

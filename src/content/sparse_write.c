@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "content/sparse_write.h"
 
-/* Maximum size of a range whose records are cleared in the commit itself. */
+/* Maximum size of a range whose records are cleared in the commit itself */
 #define CLEARED_AT_ONCE (16u * UNIT_BYTES)
 
 struct content content_sparse(uint64_t id, uint64_t length)
@@ -37,7 +37,7 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
                     const struct version *old, const struct parts *parts)
 {
     bool is_seen = old->found && writer->has_older && old->epoch <= writer->older;
-    /* may have to hide versions of older epochs */
+    /* the new version may have to hide versions of older epochs */
     bool hides = parts->count > 0 || writer->epoch > 0;
     char buffer[SPARSE_KEY_SIZE];
 
@@ -54,9 +54,9 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
         sparse_mark_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
 }
 
-/* Removes the range from a page or unit, if it has bytes there. */
-static enum store_result cut(const struct sparse_writer *writer, enum sparse_kind kind,
-                             uint64_t number, uint64_t start, uint64_t end)
+/* Removes the range from a page or unit, if that has bytes there. */
+static enum store_result clear_range(const struct sparse_writer *writer, enum sparse_kind kind,
+                                     uint64_t number, uint64_t start, uint64_t end)
 {
     struct version version;
     struct parts parts;
@@ -72,13 +72,14 @@ static enum store_result cut(const struct sparse_writer *writer, enum sparse_kin
         return STORE_OK;
     parts = parts_copy(&version.parts);
     sparse_remove_holes(writer->view, &parts);
-    parts_cut(&parts, start, end);
+    parts_clear(&parts, start, end);
     sparse_replace(writer, kind, number, &version, &parts);
     return STORE_OK;
 }
 
 /* Removes the range, which is within one unit, from the unit's pages. */
-static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t start, uint64_t end)
+static enum store_result clear_pages(const struct sparse_writer *writer, uint64_t start,
+                                     uint64_t end)
 {
     uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
 
@@ -88,7 +89,7 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
         enum store_result result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
 
         if (!result)
-            result = cut(writer, SPARSE_PAGE, page, start, end);
+            result = clear_range(writer, SPARSE_PAGE, page, start, end);
         if (result)
             return result == STORE_NOT_FOUND ? STORE_OK : result;
     }
@@ -96,9 +97,9 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
-/* Returns true if the old record need not be read because the write covers the whole page. A page's
- * record contains its bytes, so it has no pieces to release, and the new record overwrites it. In
- * later epochs, the new record may be added next to an older version. */
+/* Returns true if the old record need not be read, because the write covers the entire page. A
+ * page's record contains its bytes, so it has no pieces to release, and the new record overwrites
+ * it or, in later epochs, is added next to it. */
 static bool is_blind(const struct sparse_writer *writer, const struct part *part)
 {
     assert(writer->epoch > 0 || !writer->has_older);
@@ -129,7 +130,7 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     uint64_t at = offset, end = offset + data.len;
 
     for (uint64_t unit = at / UNIT_BYTES; unit <= (end - 1) / UNIT_BYTES; unit++) {
-        enum store_result result = cut(writer, SPARSE_UNIT, unit, offset, end);
+        enum store_result result = clear_range(writer, SPARSE_UNIT, unit, offset, end);
 
         if (result)
             return result;
@@ -149,7 +150,7 @@ static enum store_result write_inline(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-/* Inserts the parts of the body's pieces that are in the unit. offset: position of the first piece
+/* Inserts those parts of the body's pieces that are in the unit. offset: offset of the first piece
  * in the content */
 static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
                           const struct body *body, struct parts *parts)
@@ -184,7 +185,7 @@ static enum store_result write_pieces(const struct sparse_writer *writer, uint64
         uint64_t from = offset > unit_start ? offset : unit_start;
         struct version version;
         struct parts parts;
-        enum store_result result = cut_pages(writer, from, end < unit_end ? end : unit_end);
+        enum store_result result = clear_pages(writer, from, end < unit_end ? end : unit_end);
 
         if (!result)
             result = sparse_version(writer->view, SPARSE_UNIT, unit, &version);
@@ -203,8 +204,8 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
 {
     const struct content *content = view->content;
 
-    /* The stamp is the current time, which is later than all commits of the partition, so only a
-     * corrupt record can have a later one. */
+    /* The stamp is the current time, which is later than all commits of the partition. If the
+     * record has a later one, it is corrupt. */
     if (stamp <= content->stamp && stamp != content->id) {
         log_line(LOG_ERROR, "content: the last change is in the future");
         return STORE_CORRUPT;
@@ -216,8 +217,8 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
         .stamp = stamp,
         .epoch = content->epoch,
         .joins_after = content->sealed_at,
-        .has_older = content->kept > 0,
-        .older = content->kept > 0 ? content->kept - 1 : 0,
+        .has_older = content->last_retained > 0,
+        .older = content->last_retained > 0 ? content->last_retained - 1 : 0,
     };
     return STORE_OK;
 }
@@ -264,17 +265,17 @@ static enum store_result clear_now(const struct sparse_writer *writer, uint64_t 
         uint64_t unit_start = unit * UNIT_BYTES, unit_end = unit_start + UNIT_BYTES;
         uint64_t from = start > unit_start ? start : unit_start;
         uint64_t to = end < unit_end ? end : unit_end;
-        enum store_result result = cut(writer, SPARSE_UNIT, unit, from, to);
+        enum store_result result = clear_range(writer, SPARSE_UNIT, unit, from, to);
 
         if (!result)
-            result = cut_pages(writer, from, to);
+            result = clear_pages(writer, from, to);
         if (result)
             return result;
     }
     return STORE_OK;
 }
 
-/* Adds a large hole, whose data is deleted later. Replaces smaller holes of its epoch. */
+/* Adds a large hole, whose data is deleted later. It replaces smaller holes of its epoch. */
 static enum store_result add_hole(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     const struct sparse_view *view = writer->view;
@@ -363,7 +364,7 @@ struct content content_snapshot(struct changes *changes, struct content *content
     changes_put(changes, RECORD_INNER, generation_key(content->id, GENERATION_NEWEST, buffer),
                 bytes_of(&version, 1), NULL, 0);
     content->sealed_at = content->stamp;
-    content->kept = ++content->epoch;
+    content->last_retained = ++content->epoch;
     return snapshot;
 }
 
@@ -379,19 +380,19 @@ enum store_result sparse_neighbours(struct read_view *before, uint64_t id, uint3
     generation_key(id, 0, buffer);
     scan = scan_open(before, RECORD_INNER, bytes_of(buffer, SPARSE_PREFIX), bytes_of("", 0));
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK && !found.has_newer) {
-        uint32_t kept;
+        uint32_t retained;
 
         if (record.key.len != GENERATION_KEY_SIZE) {
             result = content_damaged(id, 0, "invalid generation key");
             break;
         }
-        kept = be32_get(record.key.ptr + SPARSE_PREFIX);
-        if (kept < generation) {
+        retained = be32_get(record.key.ptr + SPARSE_PREFIX);
+        if (retained < generation) {
             found.has_older = true;
-            found.older = kept;
-        } else if (kept > generation) {
+            found.older = retained;
+        } else if (retained > generation) {
             found.has_newer = true;
-            found.newer = kept;
+            found.newer = retained;
         }
     }
     scan_close(scan);
@@ -405,24 +406,24 @@ enum store_result content_snapshot_delete(struct read_view *before, struct chang
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more)
 {
-    bool is_kept = newest && newest->kept == snapshot->epoch + 1;
+    bool is_last = newest && newest->last_retained == snapshot->epoch + 1;
     char buffer[GENERATION_KEY_SIZE];
     struct neighbours around = { .has_older = false };
     enum store_result result =
-        is_kept ? sparse_neighbours(before, snapshot->id, snapshot->epoch, &around) : STORE_OK;
+        is_last ? sparse_neighbours(before, snapshot->id, snapshot->epoch, &around) : STORE_OK;
 
     if (result)
         return result;
     changes_delete(changes, RECORD_INNER, generation_key(snapshot->id, snapshot->epoch, buffer));
     backlog_add_generation(changes, snapshot->id, snapshot->epoch);
     *ret_more = true;
-    if (is_kept)
-        newest->kept = around.has_older ? around.older + 1 : 0;
+    if (is_last)
+        newest->last_retained = around.has_older ? around.older + 1 : 0;
     return STORE_OK;
 }
 
-/* Up to this many pages are deleted at once, without checking whether they exist, because that is
- * cheaper than a task. */
+/* Up to this many pages are deleted at once, without checking whether they exist: cheaper than a
+ * task. */
 #define DELETED_AT_ONCE 4u
 
 /* Deletes content that never had a snapshot. It has only the records that its fields indicate, and

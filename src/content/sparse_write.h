@@ -1,4 +1,4 @@
-/* Internal to content/: replaces a version of a page or unit. */
+/* Replaces a version of a page or unit. Internal to content/. */
 #ifndef LAGRA_CONTENT_SPARSE_WRITE_H
 #define LAGRA_CONTENT_SPARSE_WRITE_H
 
@@ -7,7 +7,7 @@
 #define GENERATION_KEY_SIZE 13
 #define GENERATION_VERSION  1
 
-/* Writes to one generation: the newest one, or a retained one if used by content_collect(). */
+/* Writes one generation: the newest one, or for content_collect() a retained one. */
 struct sparse_writer {
     const struct sparse_view *view;
     struct changes *changes;
@@ -18,11 +18,11 @@ struct sparse_writer {
     uint32_t older;       /* the newest such generation */
 };
 
-/* Opens a writer to the newest generation. Returns STORE_OK, or STORE_CORRUPT if the content's last
- * change is in the future. */
+/* Opens a writer for the newest generation. Returns STORE_OK, or STORE_CORRUPT if the content's
+ * last change is in the future. */
 enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
                                      uint64_t stamp, struct sparse_writer *ret_writer);
-/* Updates the content's flags for the kinds of its records after a body was written. */
+/* Sets the content's flags for the kinds of records that writing the body has created. */
 void sparse_note_kind(struct content *content, const struct body *body);
 struct parts parts_copy(const struct parts *parts);
 /* Writes `parts` as the new version of the page or unit. Deletes the previous version, `old`,

@@ -148,8 +148,10 @@ static struct bytes last_name(struct bytes path)
     return slash ? bytes_from(path, (size_t)(slash + 1 - path.ptr)) : path;
 }
 
-/* Checks that the SAS of the source permits to move it. decision: 1322 */
-static enum error check_source_permission(struct decision *d, const struct identity *source)
+/* Checks that the SAS of the source permits to move it. from: the source's container.
+ * decision: 1322 */
+static enum error check_source_permission(struct decision *d, const struct identity *source,
+                                          const struct container *from)
 {
     static const struct rights rights = { .effect = WRITES,
                                           .type = "o",
@@ -168,8 +170,7 @@ static enum error check_source_permission(struct decision *d, const struct ident
     if (source->sas->agent_is_ruled && identity->sas->agent_is_ruled &&
         bytes_equal(source->sas->agent, identity->sas->agent))
         facts.acl_of_agent = ACL_PERMITS;
-    if (source->sas->policy.ptr &&
-        !policies_decode(blob_state(d)->container.policies, &facts.policies))
+    if (source->sas->policy.ptr && !policies_decode(from->policies, &facts.policies))
         return decision_fail_store(d, STORE_CORRUPT);
     return permit(&rights, &none, source, &facts, d->arena, &detail)
                ? E_AuthorizationPermissionMismatch
@@ -182,10 +183,9 @@ enum error rename_path_subject(struct decision *d)
     const struct rename_path_parameters *p =
         (const struct rename_path_parameters *)(const void *)d->parameters;
     struct blob_node *node = blob_state(d)->node;
-    enum error e = check_source_permission(d, p->source_identity);
+    struct container from;
+    enum error e = create_path_subject(d);
 
-    if (!e)
-        e = create_path_subject(d);
     if (!e && blob_is_directory(d) && (p->moves_into || node->name.len == 0)) {
         node->name =
             arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(node->name),
@@ -193,12 +193,16 @@ enum error rename_path_subject(struct decision *d)
         d->problem->existing = NULL;
         e = create_path_subject(d);
     }
-    if (!e && node && bytes_equal(p->filesystem, blob_asked(d)->container))
+    if (!e)
+        e = path_rename_open_container(d, &p->rename, &from);
+    if (!e)
+        e = check_source_permission(d, p->source_identity, &from);
+    if (!e && node)
         e = path_rename_find_source(d, &p->rename);
     return e;
 }
 
-/* Renames within a filesystem. rest: Path-Create; decision: 1208 */
+/* rest: Path-Create; decision: 1364 */
 enum error rename_path_decide(struct decision *d, const struct rename_path_parameters *p,
                               struct rename_path_result *r)
 {
@@ -206,7 +210,5 @@ enum error rename_path_decide(struct decision *d, const struct rename_path_param
     enum error e = check_hierarchical(d);
 
     (void)r;
-    if (!e && !bytes_equal(p->filesystem, blob_asked(d)->container))
-        e = decision_fail(d, E_NotImplemented, "Paths can only be renamed within a filesystem.");
     return e ? e : path_rename(d, &p->rename, &blob);
 }

@@ -31,7 +31,6 @@ OPERATION_DECLARE(create_path);
 struct rename_path_parameters {
     struct parameters base;
     struct path_rename rename;
-    struct bytes filesystem; /* of the source */
     /* of the SAS in x-ms-rename-source; NULL if the request has no SAS, so its caller counts */
     const struct identity *source_identity;
     bool moves_into; /* a destination that is a directory receives the source */

@@ -32,7 +32,7 @@ static void encode_content(struct text *out, const struct content *content)
                              (content->has_holes ? FLAG_HAS_HOLES : 0) |
                              (content->without_pages ? FLAG_WITHOUT_PAGES : 0)));
     encode_u64(out, content->epoch);
-    encode_u64(out, content->kept);
+    encode_u64(out, content->last_retained);
     encode_long(out, content->stamp);
     encode_u64(out, content->sealed_at);
 }
@@ -81,7 +81,7 @@ static void decode_content(struct decoder *in, struct content *content)
     content->length = decode_u64(in);
     flags = decode_u8(in);
     content->epoch = decode_u32(in);
-    content->kept = decode_u32(in);
+    content->last_retained = decode_u32(in);
     content->stamp = decode_long(in);
     content->sealed_at = decode_u64(in);
     content->has_units = (flags & FLAG_HAS_UNITS) != 0;

@@ -13,8 +13,8 @@ enum error handle_disconnect_attempt(struct decision *d, void *of)
     leave->stays = false;
     if (!is_there || !opens)
         return e;
-    e = open_state_disconnect(opens, leave->close.handle->id, &leave->kept, &leave->stays);
-    leave->until = d->now + leave->kept.ticks;
+    e = open_state_disconnect(opens, leave->close.handle->id, &leave->durable, &leave->stays);
+    leave->until = d->now + leave->durable.ticks;
     if (!e && !leave->stays)
         e = handle_close_open(d, &leave->close, opens);
     return e;
@@ -34,7 +34,8 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 
 /* ---- reconnect ---- */
 
-/* Finds the node of a retained handle. Returns OK, E_ResourceNotFound, as decision_fail_store(). */
+/* Finds the node of a disconnected handle. Returns OK, E_ResourceNotFound, or an error of
+ * decision_fail_store(). */
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
     struct bytes value;
@@ -50,29 +51,29 @@ static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 
 enum error disconnected_handle_attempt(struct decision *d, void *of)
 {
-    struct disconnected_handle *away = of;
+    struct disconnected_handle *disconnected = of;
     struct file_state *state;
     struct open_state *opens;
     struct handle shown;
-    enum error e = handle_begin(d, away->tree_connect, 0);
+    enum error e = handle_begin(d, disconnected->tree_connect, 0);
 
-    away->handle = (struct held_handle){ .id = away->id };
+    disconnected->handle = (struct held_handle){ .id = disconnected->id };
     if (!e)
-        e = find_node(d, away->id, &away->handle.node);
+        e = find_node(d, disconnected->id, &disconnected->handle.node);
     if (!e)
-        e = handle_find_begun(d, &away->handle, HANDLE_READS, &opens);
+        e = handle_find_begun(d, &disconnected->handle, HANDLE_READS, &opens);
     if (!e)
-        e = open_state_disconnected(opens, away->id, &shown);
+        e = open_state_disconnected(opens, disconnected->id, &shown);
     if (e)
         return e;
     state = file_state(d);
-    away->handle.kind = state->place.entry.kind;
-    away->handle.parent =
+    disconnected->handle.kind = state->place.entry.kind;
+    disconnected->handle.parent =
         tree_place_is_root(&state->place) ? TREE_ROOT : tree_place_parent(&state->place);
-    away->handle.granted = shown.kept.granted;
-    away->handle.times = shown.kept.times;
-    away->kept = shown.kept;
-    away->persists = shown.persists;
+    disconnected->handle.granted = shown.durable.granted;
+    disconnected->handle.times = shown.durable.times;
+    disconnected->durable = shown.durable;
+    disconnected->persists = shown.persists;
     return OK;
 }
 
@@ -113,7 +114,7 @@ static enum error find(struct decision *d, const struct handle_reconnect *back,
         return handle_load(d, back->handle, ret_opens);
     if (e != E_InvalidInput)
         return e;
-    /* If the handle's file was replaced, the handle may be closed. */
+    /* if the file was replaced, the handle may have been closed */
     e = handle_find_begun(d, back->handle, HANDLE_READS, ret_opens);
     return e ? e : E_InvalidInput;
 }

@@ -6,12 +6,11 @@
 
 #include "handles/handle_open.h"
 
-/* Retains the handle of a client whose connection was lost, or closes it as CLOSE does if it
- * cannot be retained (open_state_disconnect()).
- * Returns as handle_close_attempt. */
+/* Called when the client's connection is lost. Retains the handle or, if that is not possible
+ * (open_state_disconnect()), closes it like CLOSE. Returns like handle_close_attempt. */
 struct handle_disconnect {
     struct handle_close close;
-    struct handle_kept kept;
+    struct durable_handle_state durable;
 
     /* ---- results ---- */
     bool stays;
@@ -19,15 +18,15 @@ struct handle_disconnect {
 };
 attempt_fn handle_disconnect_attempt;
 
-/* Finds a retained handle of the share by its id.
- * Returns OK, E_ResourceNotFound: not retained, or expired. */
+/* Finds a disconnected handle of the share by its id.
+ * Returns OK; E_ResourceNotFound: not disconnected, or expired. */
 struct disconnected_handle {
     const struct tree_connect *tree_connect;
     uint64_t id;
 
     /* ---- results ---- */
     struct held_handle handle;
-    struct handle_kept kept;
+    struct durable_handle_state durable;
     bool persists;
 };
 attempt_fn disconnected_handle_attempt;
@@ -38,7 +37,7 @@ attempt_fn disconnected_handle_attempt;
 struct handle_reconnect {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
-    /* Path sent by the client, or NULL to skip its check. */
+    /* path sent by the client, or NULL if it need not be checked */
     const struct bytes *names;
     size_t name_count;
     uint64_t session;

@@ -2,8 +2,8 @@
  * handle_names.h, handle_locks.h. This header has their common declarations.
  *
  * Each command is a struct of parameters and results, and an attempt (service/deciding.h) whose
- * `of` is that struct. An attempt passes the open state (opens/open_state.h), is pure, and may run
- * again: it reads the parameters and overwrites the results. The results are valid after it has
+ * `of` is that struct. An attempt checks the open state (opens/open_state.h), is pure, and may run
+ * again: it reads the parameters and overwrites the results. The results are valid once it has
  * returned OK and its changes, if any, are committed; pointers in them are to d->arena.
  *
  *     of->tree connect, of->handle, ...                parameters
@@ -14,17 +14,17 @@
  * The caller sets these members of struct decision: service (&file_service), input (account,
  * identity), arena and attempt, store, access, problem. d->input->resource is not used.
  *
- * DECIDE_WAITS: other clients must give up caching or a lock first; d->waits_until is the timeout.
+ * DECIDE_WAITS: other clients must first give up caching or a lock; d->waits_until is the timeout.
  * The breaks are committed as usual (service/waiting.h) and delivered by
- * opens/break_notification.h. If its client has disconnected, the caller just stops.
+ * opens/break_notification.h. If the waiting client disconnects, the caller just stops.
  *
  * The caller chooses what must be durable before it responds. d->seen is the state that was read
  * and committed. An attempt that sets `lasts` has changed something that must survive a crash (a
- * name, a property); otherwise it has changed only opens, which do not.
+ * name, a property); otherwise it has changed only opens, which need not.
  *
- * Only opens check access rights here. Before other commands the caller checks handle->granted
- * against the access that the command requires (MS-SMB2 3.3.5.x). Share snapshots are read-only:
- * changes in one return E_ShareSnapshotOperationNotSupported.
+ * Only opens check access rights here. Before any other command, the caller checks that
+ * handle->granted includes the access that the command requires (MS-SMB2 3.3.5.x). Share snapshots
+ * are read-only: changing one returns E_ShareSnapshotOperationNotSupported.
  *
  * Every attempt may also return E_ShareNotFound (tree_connect.h), and every attempt on a handle
  * E_ResourceNotFound if the handle was closed by force or its file is deleted. Thread-safe. */
@@ -34,7 +34,7 @@
 #include "handles/tree_connect.h"
 #include "opens/open_record.h"
 
-/* An open, as stored by its connection. */
+/* An open, as held by its connection. */
 struct held_handle {
     uint64_t node;   /* id of the directory or file, constant across renames */
     uint64_t id;     /* 0 in a share snapshot, whose opens are not recorded */
@@ -45,7 +45,7 @@ struct held_handle {
     struct handle_times times;
 };
 
-/* File information that SMB shows of a directory or file. */
+/* File information as SMB reports it. */
 struct handle_info {
     uint64_t node, parent; /* ids; 0 for the root */
     enum tree_kind kind;
@@ -55,8 +55,8 @@ struct handle_info {
     bool is_delete_pending;
 };
 
-/* Cluster size: the allocation size shown of a file is its length, holes included, rounded up to
- * this. */
+/* Cluster size: the reported allocation size of a file is its length, including holes, rounded up
+ * to this. */
 #define FILE_CLUSTER_BYTES 4096u
 
 #endif

@@ -1,6 +1,6 @@
-/* Access granted to an open: the rights by the descriptors of the node and its directory, unless
- * the client is a superuser, limited by the file's attributes. MS-FSA 2.1.5.1.1, 2.1.5.1.2.1;
- * decision: 440
+/* Access granted to an open. A superuser has all rights; other clients have those granted by the
+ * descriptors of the node and its directory. The file's attributes limit both. MS-FSA 2.1.5.1.1,
+ * 2.1.5.1.2.1; decision: 440
  * docs: storage-files-identity-auth-domain-services "superuser" */
 #include "acl/access_check.h"
 #include "handles/handle_private.h"
@@ -31,7 +31,7 @@ static enum error rights_in_directory(struct decision *d, const struct access_to
     return e ? e : rights_by(d, token, directory.permission, ret_rights);
 }
 
-/* Adds the rights to the node at state->place that the client has through its directory. */
+/* Adds the rights to the node at state->place that its directory gives to the client. */
 static enum error add_from_directory(struct decision *d, const struct access_token *token,
                                      uint32_t *rights)
 {
@@ -57,8 +57,8 @@ static enum error rights_of(struct decision *d, const struct access_token *token
     return e ? e : add_from_directory(d, token, ret_rights);
 }
 
-/* Returns the maximal access by state: share snapshots are read-only, and the data of a
- * read-only file cannot be written, though its attributes can. */
+/* Returns the access that the node's state allows at most: share snapshots are read-only, and so is
+ * the data (but not the attributes) of a read-only file. */
 static uint32_t most(struct decision *d)
 {
     const struct file_state *state = file_state(d);

@@ -4,8 +4,8 @@
 #include "handles/handle_private.h"
 #include "opens/change_notification.h"
 
-/* Deletes the node after its last handle was closed. Does not delete a directory that is no longer
- * empty. MS-FSA 2.1.5.5 */
+/* Deletes the node after its last handle was closed, except a directory that is no longer empty.
+ * MS-FSA 2.1.5.5 */
 static enum error delete_node(struct decision *d, struct handle_close *close)
 {
     struct file_state *state = file_state(d);

@@ -14,8 +14,8 @@ static void map_generic(struct acl *dacl)
             dacl->aces[i].mask = access_mask_mapped(dacl->aces[i].mask);
 }
 
-/* Marks a list as inherited only if both the "inherited" and the "inherit required" bits were
- * sent. [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture, smb2.acls.INHERITFLAGS */
+/* Marks an ACL as inherited only if both the "inherited" and the "inherit required" bits were sent.
+ * [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture, smb2.acls.INHERITFLAGS */
 static void settle_inherited(struct security_descriptor *from)
 {
     static const unsigned asked[] = { CONTROL_DACL_INHERIT_ASKED, CONTROL_SACL_INHERIT_ASKED };
@@ -53,8 +53,7 @@ static void take_parts(struct security_descriptor *to, const struct security_des
     to->control = (uint16_t)((to->control & ~taken) | (from->control & taken));
 }
 
-/* Returns the parts that are present. A null DACL counts as present: it grants everyone all
- * access. */
+/* Returns the parts that are present. A null DACL is present: it grants all access to everyone. */
 static uint32_t parts_of(const struct security_descriptor *descriptor)
 {
     uint32_t parts = 0;
@@ -80,7 +79,8 @@ static enum error check_token(const struct access_token *token,
     return token && parts & DESCRIPTOR_SACL ? E_AuthorizationPermissionMismatch : OK;
 }
 
-/* Replaces the given parts of the existing descriptor by those sent. *ret_canonical: the result */
+/* Replaces the given parts of the existing descriptor by those sent. Sets *ret_canonical to the
+ * result. */
 static enum error merge(struct decision *d, const struct tree_connect *tree_connect,
                         struct bytes there, struct bytes sent, uint32_t parts,
                         struct bytes *ret_canonical)
@@ -168,7 +168,7 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
     if (e)
         return e;
     state = file_state(d);
-    if (!opens->set.is_delete_pending) /* a node with a pending delete cannot be opened any more */
+    if (!opens->set.is_delete_pending) /* a node with a pending delete can no longer be opened */
         e = open_state_break_handles(opens, set->handle->id);
     if (!e)
         e = find(d, state->file.permission, &there);

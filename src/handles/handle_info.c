@@ -40,8 +40,8 @@ enum error handle_query_attempt(struct decision *d, void *of)
 
 /* ---- times and attributes ---- */
 
-/* Sets a time of the file, and *keeps: whether operations on the handle leave it alone from now
- * on; NULL for the creation time. Returns true if the time has changed. */
+/* Sets a time of the file, and *keeps to whether operations on the handle stop updating it; keeps
+ * is NULL for the creation time. Returns true if the time has changed. */
 static bool set_time(const struct basic_time_given *given, instant *time, bool *keeps)
 {
     if (given->kind == BASIC_TIME_KEPT)

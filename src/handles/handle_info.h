@@ -1,5 +1,4 @@
-/* Querying and setting the information of an open directory or file, except its name:
- * handle_names.h.
+/* Queries and sets the information of an open directory or file, except its name (handle_names.h).
  * ms-smb2: 3.3.5.20, 3.3.5.21; MS-FSA 2.1.5.12, 2.1.5.15 */
 #ifndef LAGRA_HANDLES_HANDLE_INFO_H
 #define LAGRA_HANDLES_HANDLE_INFO_H
@@ -56,7 +55,7 @@ struct handle_set_length {
     const struct held_handle *handle;
     uint64_t length;
     bool is_allocation;
-    bool may_not_grow; /* account is full: fails with E_InsufficientAccountCapacity */
+    bool may_not_grow; /* the account is full: extending fails with E_InsufficientAccountCapacity */
 
     /* ---- results ---- */
     struct handle_times times;

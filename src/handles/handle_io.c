@@ -43,14 +43,14 @@ void handle_reading_begin(struct decision *d, const struct handle_read *read, ch
     *ret_reading = (struct handle_reading){ .d = d, .to = to, .length = (size_t)read->readable };
     if (read->readable == 0)
         return;
-    read_view_set_access(d->before, d->access); /* it may have been decided on a blocking thread */
+    read_view_set_access(d->before, d->access); /* the decision may have run on a blocking thread */
     ret_reading->reader = content_reader_open(d->store, d->before, d->arena, &read->content,
                                               read->offset, read->readable);
     decision_take_snapshot(d); /* now owned by the reader */
 }
 
-/* Converts a result of the content reader, which waits for data through the waiter, or lacks its
- * map. */
+/* Converts a result of the content reader. Distinguishes waiting for data (a waiter is armed) from
+ * a missing part of the map. */
 static enum error reading_result(struct handle_reading *reading, enum store_result result)
 {
     if (result == STORE_WAIT)

@@ -33,15 +33,16 @@ struct handle_reading {
     char *to;
     size_t length, done;
 };
-/* Starts the read after handle_read_attempt() has returned OK. to: buffer of read->readable
- * bytes, valid until handle_reading_end(). */
+/* Starts the read, after handle_read_attempt() has returned OK. to: buffer of read->readable bytes,
+ * valid until handle_reading_end(). */
 void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
                           struct handle_reading *ret_reading);
 /* Continues the read. waiter: NULL to block the thread instead
- * returns OK               complete
- *         DECIDE_WAITS     call again when the waiter is woken
- *         DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
- *         E_InternalError  corruption or a disk error; E_ServerBusy */
+ * returns  OK               complete
+ *          DECIDE_WAITS     call again when the waiter is woken
+ *          DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
+ *          E_InternalError  corruption or a disk error
+ *          E_ServerBusy */
 enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *waiter);
 /* Loads data after DECIDE_BLOCKING. May block. Returns OK, E_InternalError, E_ServerBusy. */
 enum error handle_reading_load(struct handle_reading *reading);
@@ -90,8 +91,8 @@ struct handle_write {
  *         E_ShareSizeLimitReached, E_InsufficientStorage, E_ServerBusy. */
 attempt_fn handle_write_attempt;
 
-/* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36 returns
- * like handle_write_attempt() */
+/* FSCTL_SET_ZERO_DATA: zeroes [offset, end) within the file's length. MS-FSA 2.1.5.9.36
+ * Returns like handle_write_attempt. */
 struct handle_zero {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;
@@ -102,9 +103,8 @@ struct handle_zero {
 };
 attempt_fn handle_zero_attempt;
 
-/* Flushes the file: d->seen must be durable before the response, and covers all commits to the
- * file by any client. The handle shows current times afterwards.
- * Returns OK. */
+/* Flushes the file: before the response, the caller waits until d->seen, which covers all commits
+ * to the file by any client, is durable. The handle shows current times afterwards. Returns OK. */
 struct handle_flush {
     const struct tree_connect *tree_connect;
     const struct held_handle *handle;

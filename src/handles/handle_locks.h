@@ -16,8 +16,8 @@ struct handle_lock {
     const struct held_handle *handle;
     const struct lock_element *elements; /* all acquire, or all release */
     size_t count;
-    /* Waits for the lock without a timeout (DECIDE_WAITS, until INSTANT_MAX). Otherwise a
-     * conflict fails at once. */
+    /* true: wait for the lock without a timeout (DECIDE_WAITS, until INSTANT_MAX); false: fail at
+     * once on a conflict */
     bool waits;
 
     /* ---- results ---- */

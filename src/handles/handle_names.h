@@ -1,4 +1,4 @@
-/* Renaming an open file or directory, and listing an open directory.
+/* Renames an open file or directory, and lists an open directory.
  * ms-smb2: 3.3.5.18, 3.3.5.21.1; MS-FSA 2.1.5.6.3, 2.1.5.15.12 */
 #ifndef LAGRA_HANDLES_HANDLE_NAMES_H
 #define LAGRA_HANDLES_HANDLE_NAMES_H
@@ -10,7 +10,7 @@ struct handle_rename {
     const struct held_handle *handle;
     const struct bytes *names; /* new path from the root, as in struct handle_open */
     size_t name_count;
-    bool replaces; /* an existing file of the new name */
+    bool replaces; /* may replace an existing file with the new name */
 
     /* ---- results ---- */
     bool lasts;
@@ -41,7 +41,7 @@ struct listed {
     struct handle_info info;
 };
 struct list_sink {
-    /* The page starts over. Discards the entries added so far. */
+    /* Restarts the page: discards the entries added so far. */
     void (*begin)(struct list_sink *sink);
     /* Adds an entry. Returns false if it does not fit; the page then ends before it. */
     bool (*add)(struct list_sink *sink, const struct listed *entry);
@@ -62,10 +62,10 @@ struct handle_list {
     size_t count; /* number of entries added */
     struct list_position next;
 };
-/* Reads one page. It may have fewer entries than fit although more follow. Returns
+/* Reads one page, which may have fewer entries than fit although more follow. Returns
  * DECIDE_BLOCKING for more than a few entries, which need a thread that may block.
- * Returns OK, also if nothing matches; E_ResourceTypeMismatch: a file
- *         E_InvalidResourceName: invalid pattern. */
+ * Returns OK, also if nothing matches; E_ResourceTypeMismatch: a file; E_InvalidResourceName:
+ * invalid pattern. */
 attempt_fn handle_list_attempt;
 
 #endif

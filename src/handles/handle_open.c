@@ -95,12 +95,12 @@ static enum error grant(struct decision *d, struct handle_open *open)
     return e ? e : check_deletes(open);
 }
 
-/* Passes the open state and adds the handle to the node's opens. */
+/* Checks the open state and adds the handle to the node's opens. */
 static enum error pass(struct decision *d, struct handle_open *open, struct open_state *opens)
 {
     bool is_file = file_state(d)->file.kind == TREE_FILE;
-    struct handle_kept kept = open->kept;
-    const struct open_state_open asked = {
+    struct durable_handle_state durable = open->durable;
+    const struct open_state_open request = {
         .access = access_mask_shares(open->handle.granted),
         .meets = access_mask_meets(open->handle.granted),
         .share = open->share,
@@ -111,7 +111,7 @@ static enum error pass(struct decision *d, struct handle_open *open, struct open
         .is_lease = is_file && open->is_lease,
         .epoch = open->epoch,
         .persists = is_file && open->persists,
-        .kept = &kept,
+        .durable = &durable,
         .deletes = open->deletes,
         .session = open->session,
         .client_address = open->client_address,
@@ -120,8 +120,8 @@ static enum error pass(struct decision *d, struct handle_open *open, struct open
     struct handle handle;
     enum error e;
 
-    kept.granted = open->handle.granted;
-    e = open_state_open(opens, &asked, &handle, &open->given);
+    durable.granted = open->handle.granted;
+    e = open_state_open(opens, &request, &handle, &open->given);
     if (!e)
         open->handle.id = handle.id;
     return e;
@@ -276,7 +276,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         e = handle_gate(d, state->part, state->place.entry.id, &state->file, &opens);
     if (e)
         return e;
-    opens->is_read_only = false; /* not enforced for its creator */
+    opens->is_read_only = false; /* not enforced for the creator */
     open->action = OPENED_NEW;
     open->lasts = true;
     e = pass(d, open, opens);

@@ -39,19 +39,20 @@ struct handle_open {
     uint8_t share;       /* share access: ACCESS_* */
     uint32_t attributes; /* for a created or overwritten file: ATTRIBUTE_*, others are ignored */
     bool deletes;        /* FILE_DELETE_ON_CLOSE */
-    bool makes_no_file;  /* account is full */
+    bool makes_no_file;  /* the account is full: creating a file fails */
     /* For a created node (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL means inherited. */
     struct bytes descriptor;
-    /* Requested CACHING_* and its key, which is unique among all clients: derived from client GUID
-     * and lease key for a lease, fresh for an oplock. Nothing is granted without READ or for a
-     * directory. Requires break_listener_add() before the attempt (opens/break_notification.h). */
+    /* Requested CACHING_* and its key, which is unique among all clients: for a lease derived from
+     * client GUID and lease key, for an oplock newly generated. Nothing is granted without READ, or
+     * for a directory. Requires break_listener_add() before the attempt
+     * (opens/break_notification.h). */
     uint8_t caching;
     bool is_oplock; /* one of none, R, RW, RWH */
-    bool is_lease;  /* even with no caching: other opens with its key may request more */
+    bool is_lease;  /* set even without caching flags: other opens with its key may request more */
     uint16_t epoch; /* lease epoch sent by the client, version 2 */
     struct guid caching_key;
-    bool persists;           /* persistent handle: survives a restart */
-    struct handle_kept kept; /* persistent only: reconnect state */
+    bool persists;                       /* persistent handle: survives a restart */
+    struct durable_handle_state durable; /* persistent only: reconnect state */
     uint64_t session;
     struct bytes client_address, client_name; /* "203.0.113.7:53412" */
 

@@ -23,7 +23,7 @@ enum error handle_path(struct decision *d, const struct bytes *names, size_t cou
 enum handle_use {
     HANDLE_READS,   /* also in a snapshot */
     HANDLE_CHANGES, /* changes the node */
-    HANDLE_NAMES,   /* also changes its parent directory, unless it is the root */
+    HANDLE_NAMES,   /* also changes its parent directory, unless the node is the root */
 };
 /* Starts the attempt of a command on a handle: sets state->place, ->part and ->file to its node,
  * and d->before and d->changes to those of its part. Fails unless the handle is open.
@@ -50,7 +50,7 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 /* ---- closing: handle_close.c ---- */
 
 struct handle_close;
-/* Finds the handle to close. *ret_is_there is false if it was closed by force or its share is
+/* Finds the handle to close. Sets *ret_is_there to false if it was closed by force or its share is
  * deleted; the attempt is then complete. *ret_opens is NULL in a snapshot. Returns OK, or an error
  * of handle_find(). */
 enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,

@@ -43,7 +43,8 @@ static enum error pass_directory(struct decision *d)
     return e ? e : open_state_add_name(&opens, true);
 }
 
-/* Checks that the existing target can be replaced: a writable file without opens and lease. */
+/* Checks that the existing target can be replaced: it must be a writable file without opens and
+ * lease. */
 static enum error pass_replaced(struct decision *d, const struct handle_rename *rename)
 {
     struct file_state *state = file_state(d);
@@ -68,9 +69,8 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
-/* Refuses the rename of a directory if a node below it is open. Opens made between this check and
- * the commit are not detected.
- * decision: 1061 */
+/* Refuses to rename a directory if a node below it is open. Does not detect opens made between this
+ * check and the commit. decision: 1061 */
 static enum error refuse_open_below(struct decision *d, uint64_t directory)
 {
     unsigned work = 0;
@@ -142,7 +142,7 @@ enum error handle_rename_attempt(struct decision *d, void *of)
         e = find_target(d, rename);
     if (!e)
         e = rename_found(d, rename);
-    /* A refusal is based on several reads; confirms that they were consistent. */
+    /* Confirm that the reads on which the refusal is based were consistent. */
     if (e && !decision_is_unfinished(e)) {
         enum store_result confirmed = decision_confirm(d);
 

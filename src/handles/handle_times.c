@@ -1,8 +1,8 @@
-/* Updates of a file's times by writes through a handle, and the times that the handle shows.
- * MS-FSA 2.1.5.4, 2.1.5.15.2; decision: 357 */
+/* Updates a file's times for writes through a handle, and maintains the times that the handle
+ * shows. MS-FSA 2.1.5.4, 2.1.5.15.2; decision: 357 */
 #include "handles/handle_private.h"
 
-/* How long a handle shows the old last write time after its first write. */
+/* Time after its first write for which a handle shows the old last write time */
 #define SHOWN_BEFORE_TICKS (2 * TICKS_PER_SECOND)
 
 static bool is_over(const struct handle_times *times, instant now)

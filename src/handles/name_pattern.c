@@ -77,9 +77,9 @@ static void set_advance(struct pattern_set *to, const struct pattern_set *at,
     }
 }
 
-/* Adds the positions reachable from `at` without consuming a character, through runs of
- * positions in `skips`. Adding the lowest bit of `at` in a run to the run carries through the
- * part of the run above it. */
+/* Adds the positions that can be reached from `at` without consuming a character, that is, through
+ * runs of positions in `skips`. Adding the lowest bit of `at` within a run makes the carry set the
+ * rest of the run. */
 static void set_skip(struct pattern_set *at, const struct pattern_set *skips)
 {
     uint64_t carry = 0;
@@ -145,7 +145,7 @@ static void merge_characters(struct name_pattern *pattern, struct pattern_charac
     pattern->character_count = kept;
 }
 
-/* Finds the positions after which only wildcards that can match nothing follow. */
+/* Finds the positions followed only by wildcards that can match nothing. */
 static void find_ends(struct name_pattern *pattern)
 {
     set_add(&pattern->may_end, pattern->length);
@@ -220,7 +220,8 @@ static const struct pattern_set *positions_of(const struct name_pattern *pattern
     return found ? &found->at : &nowhere;
 }
 
-/* Returns true if DOS_QM can match the dot at the end of the name and nothing need follow. */
+/* Returns true if DOS_QM can match the dot at the end of the name and the rest of the pattern can
+ * match nothing. */
 static bool ends_at_dot(const struct name_pattern *pattern, const struct pattern_set *at)
 {
     struct pattern_set after = nowhere;

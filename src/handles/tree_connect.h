@@ -1,5 +1,5 @@
-/* Tree connects: a share as an SMB client is connected to it, and decisions on the share. For
- * decisions on files see handle.h. */
+/* Tree connects: an SMB client's connection to a share, and decisions on the share. For decisions
+ * on files see handle.h. */
 #ifndef LAGRA_HANDLES_TREE_CONNECT_H
 #define LAGRA_HANDLES_TREE_CONNECT_H
 
@@ -36,8 +36,7 @@ struct tree_connect_size {
 attempt_fn tree_connect_size_attempt;
 
 /* Lists the share's snapshots, which SMB shows as previous versions of all files
- * (FSCTL_SRV_ENUMERATE_SNAPSHOTS; an open names one by SMB2_CREATE_TIMEWARP_TOKEN). Dates are
- * whole seconds.
+ * (FSCTL_SRV_ENUMERATE_SNAPSHOTS; SMB2_CREATE_TIMEWARP_TOKEN opens one). Dates are whole seconds.
  * Returns OK, E_ShareNotFound. */
 struct tree_connect_snapshots {
     const struct tree_connect *tree_connect;

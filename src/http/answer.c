@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 
-/* Bytes of a file sent before other connections take their turn. */
+/* Bytes of a file sent in one turn of a connection */
 #define FILE_STEP_BYTES ((size_t)512 * 1024)
 
 /* Returns the length of the body to send. rfc: 9110 9.3.2, 15.3.5, 15.4.5 */
@@ -29,7 +29,7 @@ static enum turn waits_for_client(const struct live *live)
     return TURN_WAITS;
 }
 
-/* Interprets a call that sent nothing. */
+/* Returns what to do after a send call that sent nothing. */
 static enum turn sent_nothing(const struct live *live, ssize_t n)
 {
     return n == TRANSPORT_WAITS ? waits_for_client(live) : TURN_ENDS;
@@ -133,7 +133,7 @@ enum turn answer_continue(struct live *live)
 
 /* ---- bodies ---- */
 
-/* Sends the rest of the header section and a run of the body. */
+/* Sends the rest of the header section and a part of the body. */
 static enum turn send_run(struct live *live, struct bytes run)
 {
     struct iovec parts[2];
@@ -171,7 +171,7 @@ static enum turn send_bytes(struct live *live, uint64_t length)
     return turn;
 }
 
-/* Handles a source without bytes to send. */
+/* Returns the result of a turn for a source that has no bytes to send. */
 static enum turn without_bytes(const struct live *live, long said)
 {
     assert(said != BODY_WAIT || live->connection->is_paused);
@@ -198,7 +198,8 @@ static enum turn send_file(struct live *live, uint64_t length)
     n = transport_send_file(&live->connection->net, response->fd, response->fd_offset + live->sent,
                             step);
     if (n == 0)
-        log_line(LOG_ERROR, "a file sent as a response body is shorter than expected");
+        log_line(LOG_ERROR,
+                 "response aborted: the file to send is shorter than its Content-Length");
     if (n <= 0)
         return n == 0 ? TURN_ENDS : sent_nothing(live, n);
     assert((size_t)n <= step);
@@ -206,7 +207,7 @@ static enum turn send_file(struct live *live, uint64_t length)
     return live->sent == length ? TURN_SENT : TURN_GOES_ON;
 }
 
-/* Stores the bytes of a block that the socket did not accept. */
+/* Stores the bytes of a block that the socket has not accepted yet. */
 static void keep_block(struct live *live, struct bytes rest)
 {
     if (!live->block) {
@@ -226,7 +227,8 @@ static void drop_block(struct live *live)
     live->block = NULL;
 }
 
-/* Reads the next bytes of a source. Returns TURN_GOES_ON and the bytes, or another result. */
+/* Reads the next bytes of a source. Returns TURN_GOES_ON after setting *ret_run; any other result
+ * ends the turn. */
 static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret_run)
 {
     struct body_source *source = live->exchange.response.source;

@@ -81,10 +81,11 @@ void date_text_set(struct date_text *date, instant now)
 
 /* ---- headers that cannot be sent ---- */
 
-/* For the application's headers; the rest takes about 300 bytes. */
+/* Maximum size of the application's headers; the server's own need about 300 bytes */
 #define HEADERS_BYTES_MAX (ANSWER_HEAD_BYTES - 1024)
 
-/* A value longer than all headers of a request was not stored by a request. */
+/* Returns false for a value with control characters, or one longer than any request could have
+ * stored. */
 static bool can_be_sent(const struct http_header *header)
 {
     return header->value.len <= HEAD_HEADERS_SIZE_MAX && !http_has_control(header->value, '\t');

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "http/http.h"
 
-/* A formatted date, updated when the second changes. Zeroed: not set. */
+/* A formatted date, cached for one second. Zeroed: not set. */
 struct date_text {
     uint64_t second;
     char text[INSTANT_HTTP_SIZE];
@@ -26,23 +26,22 @@ static inline bool status_has_no_body(int status)
 {
     return status == 204 || status == 304;
 }
-/* Returns the length of the body; for HEAD the length for GET. */
+/* Returns the length of the body, or for HEAD the length that GET would return. */
 static inline uint64_t response_length(const struct response *response)
 {
     return response->body_kind == BODY_BYTES ? response->body.len : response->body_length;
 }
 
-/* Maximum size of a header section: twice the stored headers of requests (decision 49) plus space
- * for headers of other requests and CORS. */
+/* Maximum size of a header section: twice the headers that a request can store (decision 49), plus
+ * space for computed headers and CORS. */
 #define ANSWER_HEAD_BYTES ((size_t)64 * 1024)
 
-/* Removes headers that cannot be sent: those with control characters, those longer than any request
- * can store, and then the longest ones until the rest fits. So any stored data can be returned.
- * decision: 241 */
+/* Drops headers that cannot be sent, so that any stored object can be returned: headers with
+ * control characters or longer than any request can store, and then the longest ones until the rest
+ * fits. decision: 241 */
 void response_drop_unsendable(struct response *response);
 /* Writes status line, headers and the empty line. Returns the size, or 0 if they do not fit or a
- * header must not be sent, because a control character would look like a second response to the
- * client. */
+ * header contains a control character, which would let it forge a second response. */
 size_t answer_head_write(const struct response *response, const struct date_text *date,
                          enum connection_header connection, char *to, size_t room);
 

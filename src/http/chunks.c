@@ -1,4 +1,4 @@
-/* See chunks.h. One step per byte of framing. */
+/* Chunk decoder, a state machine that takes one framing byte per step. */
 #include "http/chunks.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ static enum chunk_result step_size(struct chunks *chunks, char c)
     return expect(chunks, c, '\r', CHUNK_SIZE_LF);
 }
 
-/* Skips text up to the end of the line. */
+/* Skips the line, up to its CR. */
 static enum chunk_result step_text(struct chunks *chunks, char c, enum chunk_place at_cr)
 {
     if (c == '\r')

@@ -1,21 +1,22 @@
-/* The steps of an exchange, and of a connection between two exchanges, one at a time.
+/* State machine of a connection and its exchange.
  *
- *   no exchange      a header section arrives; complete, it starts an exchange -> STAGE_HEAD
- *   STAGE_HEAD       head()                                            -> BODY, or DISCARD
- *   STAGE_BODY       a run of body bytes: body()                       -> END after the last
- *   STAGE_DISCARD    a run of body bytes is discarded                  -> ANSWER after the last
- *   STAGE_END        end()                                             -> ANSWER
- *   STAGE_ANSWER     the response is sent (answer.c)                   -> no exchange: done(),
+ *   no exchange      receives a header section; once complete         -> STAGE_HEAD
+ *   STAGE_HEAD       calls head()                                      -> BODY, or DISCARD
+ *   STAGE_BODY       calls body() with received bytes                  -> END after the last
+ *   STAGE_DISCARD    discards received body bytes                      -> ANSWER after the last
+ *   STAGE_END        calls end()                                       -> ANSWER
+ *   STAGE_ANSWER     sends the response (answer.c)                     -> no exchange: done(),
  *                                                                         or RECEIPT
- *   STAGE_RECEIPT    receipts arrive for a body that was described     -> no exchange: done()
+ *   STAGE_RECEIPT    reads receipts for a described body               -> no exchange: done()
  *
- * A response known before the body was read waits for the body, so that the connection can be
- * reused. There are three exceptions, which close the connection because the next data from the
- * client is unpredictable, and wait for the client to close it too (net/cut.c): a malformed
- * header section or chunk, an Expect: 100-continue, and a body with more to come than is discarded.
+ * If the response is known before the body has been read, the rest of the body is read first, so
+ * that the connection can be reused. In three cases the server responds at once and closes the
+ * connection lingeringly (net/cut.c), because it cannot tell where the next request would start:
+ * after a malformed header section or chunk, after Expect: 100-continue, and if more of the body is
+ * left than the server is willing to discard.
  *
- * A client may close its side once it has sent its request (rfc: 9112 9.6), and must still get the
- * response: the end of the stream is only checked for when bytes are missing. */
+ * A client may half-close the connection after sending its request (rfc: 9112 9.6) and still gets
+ * the response, so end-of-stream is only checked when more bytes are needed. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -35,7 +36,7 @@ enum http_step exchange_pass_on(struct exchange *exchange,
 
 /* ---- head ---- */
 
-/* Receives up to `most` more bytes. */
+/* Receives at most `most` more bytes. */
 static enum turn receive(struct http_connection *connection, size_t most)
 {
     ssize_t n;
@@ -70,7 +71,7 @@ static enum turn await_head(struct http_connection *connection)
     return receive(connection, head_max);
 }
 
-/* Looks for the introduction before a header section. */
+/* Reads the introduction that precedes the header section, if the application expects one. */
 static enum turn find_introduction(struct http_connection *connection)
 {
     struct http_introduction said;
@@ -85,12 +86,13 @@ static enum turn find_introduction(struct http_connection *connection)
     case INTRODUCTION_MALFORMED:
         break;
     }
-    log_line(LOG_WARN, "%s: malformed introduction of a request", connection->net.peer);
+    log_line(LOG_WARN, "%s: connection closed: malformed introduction of a forwarded request",
+             connection->net.peer);
     return TURN_ENDS;
 }
 
-/* Starts an exchange with a complete header section, which is copied to last as long as the
- * exchange. It may contain a key, so no other copy may remain. */
+/* Starts an exchange for a complete header section, which is copied because it must live as long as
+ * the exchange. The header section may contain a key, so the original is erased. */
 static enum turn begin_request(struct http_connection *connection, struct bytes introduction,
                                struct bytes head)
 {
@@ -164,7 +166,7 @@ static enum turn after(struct live *live, enum http_step step)
         assert(live->stage == STAGE_HEAD || live->stage == STAGE_BODY);
         live->stage = STAGE_BODY;
         return TURN_GOES_ON;
-    case HTTP_WAIT: /* from here on another thread may resume the exchange */
+    case HTTP_WAIT: /* another thread may now resume the exchange */
         assert(live->connection->is_paused);
         return TURN_WAITS;
     case HTTP_CUT:
@@ -183,7 +185,7 @@ static bool is_too_much(const struct live *live)
     return live->discarded > max || (has_length && live->body_left > max - live->discarded);
 }
 
-/* Responds while the client may still be sending. */
+/* Sends the response although the client may still be sending its body. */
 static enum turn answer_early(struct live *live)
 {
     live->closes = true;
@@ -202,7 +204,7 @@ static enum turn step_head(struct live *live)
     turn = after(live, step);
     if (turn != TURN_GOES_ON)
         return turn;
-    /* After a refusal, a body announced with Expect is not sent. */
+    /* The client does not send a body announced with Expect after a refusal. */
     if (step == HTTP_RESPOND && (live->expects || is_too_much(live)))
         return answer_early(live);
     if (live->exchange.request.content_length != 0)
@@ -224,7 +226,7 @@ static enum turn step_end(struct live *live)
 
 /* ---- body ---- */
 
-/* Returns the body bytes in the input, after skipping framing. Returns CHUNK_MORE, CHUNK_RUN,
+/* Skips framing and sets *ret_run to the body bytes in the input. Returns CHUNK_MORE, CHUNK_RUN,
  * CHUNK_END or an error. */
 static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
 {
@@ -259,7 +261,8 @@ static void took(struct live *live, size_t bytes)
     connection_got_body(&live->connection->net, bytes);
 }
 
-/* Passes a run to the application. Unconsumed bytes wait in memory, which is charged. */
+/* Passes body bytes to the application. Bytes that it does not consume stay buffered and are
+ * charged to the memory budget. */
 static enum turn give_body(struct live *live, struct bytes run)
 {
     struct http_connection *connection = live->connection;
@@ -269,14 +272,14 @@ static enum turn give_body(struct live *live, struct bytes run)
     connection_resumes_body(&connection->net);
     step = live_application(live)->body(&live->exchange, run, &taken);
     assert(taken <= run.len);
-    assert(taken > 0 || step != HTTP_WANT_BODY); /* it would loop forever */
+    assert(taken > 0 || step != HTTP_WANT_BODY); /* otherwise an endless loop */
     took(live, taken);
     if (!live_charge(live))
         live->exchange.server_is_busy = true;
     return after(live, step);
 }
 
-/* Discards a run of a refused body. */
+/* Discards body bytes of a refused request. */
 static enum turn discard(struct live *live, struct bytes run)
 {
     connection_resumes_body(&live->connection->net);
@@ -320,12 +323,12 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* Reads a receipt. The other server has the deadlines of a client that sends a body: what it passes
- * on must arrive at a minimum rate. */
+/* Reads a receipt. The forwarding server must report progress at the minimum rate for clients that
+ * send a body. */
 static enum turn step_receipt(struct live *live)
 {
     struct connection *connection = &live->connection->net;
-    uint64_t most = live->exchange.response.stands_for;
+    uint64_t most = live->exchange.response.described_length;
     struct receipt receipt;
 
     switch (receipt_read(input_bytes(&connection->input), &receipt)) {
@@ -338,7 +341,7 @@ static enum turn step_receipt(struct live *live)
         break;
     }
     if (receipt.bytes < live->passed_on || receipt.bytes > most) {
-        log_line(LOG_WARN, "%s: a receipt for bytes that do not exist", connection->peer);
+        log_line(LOG_WARN, "%s: receipt for more bytes than the response has", connection->peer);
         return TURN_ENDS;
     }
     input_use(&connection->input, RECEIPT_BYTES);
@@ -347,7 +350,7 @@ static enum turn step_receipt(struct live *live)
     return receipt.is_last ? TURN_SENT : TURN_GOES_ON;
 }
 
-/* Called after the response was sent, and after the last receipt. */
+/* Called after the response has been sent, and after the last receipt. */
 static enum turn end_of_answer(struct http_connection *connection)
 {
     struct live *live = connection->live;
@@ -355,14 +358,14 @@ static enum turn end_of_answer(struct http_connection *connection)
     bool unread = live->unread;
 
     assert(live->unsent.len == 0);
-    if (live->stage == STAGE_ANSWER && live->exchange.response.stands_for > 0) {
+    if (live->stage == STAGE_ANSWER && live->exchange.response.described_length > 0) {
         live->stage = STAGE_RECEIPT;
         connection_awaits_body(&connection->net);
         return TURN_GOES_ON;
     }
     assert(live->stage == STAGE_ANSWER || live->stage == STAGE_RECEIPT);
     live->is_sent =
-        live->stage == STAGE_ANSWER || live->passed_on == live->exchange.response.stands_for;
+        live->stage == STAGE_ANSWER || live->passed_on == live->exchange.response.described_length;
     exchange_over(connection);
     if (!closes)
         return TURN_GOES_ON;

@@ -102,8 +102,8 @@ static struct bytes take_last(struct bytes *list)
     return none;
 }
 
-/* Reads one header of X-Forwarded-For from its end. hops: number of addresses read so far.
- * *ret_ends: the client was found */
+/* Reads an X-Forwarded-For header from its end. *hops counts the addresses read so far. Sets
+ * *ret_ends once the client has been found. */
 static bool read_for(struct bytes list, const struct address_list *proxies, unsigned *hops,
                      struct forwarded *forwarded, bool *ret_ends)
 {
@@ -120,7 +120,7 @@ static bool read_for(struct bytes list, const struct address_list *proxies, unsi
     return true;
 }
 
-/* If there are several values, one per proxy, all must be https. */
+/* All values, one per proxy, must be https. */
 static bool read_protos(struct bytes list, unsigned *count, struct forwarded *forwarded)
 {
     struct bytes one;
@@ -135,7 +135,7 @@ static bool read_protos(struct bytes list, unsigned *count, struct forwarded *fo
     return true;
 }
 
-/* Several values are refused, because it is unknown which proxy sent which. */
+/* Refuses several values, because it is unknown which proxy sent which. */
 static bool read_host(struct bytes host, struct forwarded *forwarded)
 {
     if (forwarded->host.ptr || !http_is_host(host))
@@ -166,10 +166,11 @@ static bool read_x_forwarded(const struct request *request, const struct address
 /* ---- Forwarded: elements of pairs. rfc: 7239 4 ---- */
 
 struct element {
-    struct bytes of, proto, host; /* ptr NULL if absent; "of" is the parameter "for" */
+    struct bytes of, proto, host; /* ptr NULL if absent; "of" holds the parameter "for" */
 };
 
-/* Reads a token, or quoted text up to the closing quote. A backslash has no valid use here. */
+/* Reads a token, or quoted text up to the closing quote. Refuses backslashes, which no valid value
+ * contains. */
 static bool take_value(struct bytes *rest, struct bytes *ret_value)
 {
     size_t length = 0;
@@ -186,7 +187,7 @@ static bool take_value(struct bytes *rest, struct bytes *ret_value)
     return http_is_token(*ret_value);
 }
 
-/* Stores a parameter, each at most once per element; ignores unknown ones. */
+/* Stores a parameter. Returns false if the element already has it; ignores unknown ones. */
 static bool keep(struct bytes name, struct bytes value, struct element *element)
 {
     struct bytes *to = NULL;
@@ -212,7 +213,7 @@ static struct bytes skip_blanks(struct bytes text)
     return text;
 }
 
-/* Removes an element from the front of a header; *ret_is_empty: it is empty. */
+/* Removes an element from the front of a header. Sets *ret_is_empty if the element is empty. */
 static bool take_element(struct bytes *rest, struct element *ret_element, bool *ret_is_empty)
 {
     struct element element = { .of = none };
@@ -266,7 +267,7 @@ static bool read_elements(const struct request *request, struct element to[FORWA
     return true;
 }
 
-/* Uses only the element added by the first trusted proxy. */
+/* Reads only the element added by the first trusted proxy. */
 static bool read_forwarded(const struct request *request, const struct address_list *proxies,
                            struct forwarded *forwarded)
 {

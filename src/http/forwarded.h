@@ -1,20 +1,20 @@
-/* Client information in a proxy's request headers: X-Forwarded-For, -Proto and -Host, or Forwarded.
- * Pure. Internal to http/. Thread-safe.
+/* Reads the client's address from the request headers of a proxy: X-Forwarded-For, -Proto and
+ * -Host, or Forwarded. Pure. Internal to http/. Thread-safe.
  *
- * Each proxy of a chain appends to the right of a list, so the part to the left of the last trusted
- * proxy may be forged. The client is the last address of the list that is not one of a trusted
- * proxy. rfc: 7239 4, 5, 6; decision: 362 */
+ * Each proxy appends to the right of a list, so anything to the left of the first untrusted address
+ * may be forged. That address, the rightmost one not belonging to a trusted proxy, is the client.
+ * rfc: 7239 4, 5, 6; decision: 362 */
 #ifndef LAGRA_HTTP_FORWARDED_H
 #define LAGRA_HTTP_FORWARDED_H
 
 #include "http/http.h"
 
-/* Maximum addresses in a request. */
+/* Maximum number of addresses in a request */
 #define FORWARDED_HOPS_MAX 32u
 
 struct forwarded {
     bool has_client; /* the headers name a client */
-    /* its address is known; else it is "unknown", or a name chosen by the proxy */
+    /* false if the proxy sent "unknown" or a name instead of an address */
     bool client_is_known;
     bool is_tls; /* the client reached the first trusted proxy over TLS */
     uint8_t client[ADDRESS_SIZE];
@@ -23,11 +23,11 @@ struct forwarded {
     struct bytes host;
 };
 
-/* Returns true for headers by which proxies report their client. name: in lower case. X-Real-IP is
- * only recognized, not read. */
+/* Returns true for a header in which a proxy reports its client. name: lower case. X-Real-IP is
+ * recognized but not read. */
 bool forwarded_is_name(struct bytes name);
-/* Reads the headers of a request sent by a trusted proxy. Returns 0, or 400 if they are malformed,
- * or of both kinds, since one of them may be the client's own, passed through. */
+/* Reads the headers of a request from a trusted proxy. Returns 0, or 400 if they are malformed or
+ * of both kinds, because one of them may come from the client itself. */
 int forwarded_read(const struct request *request, const struct address_list *proxies,
                    struct forwarded *ret_forwarded);
 

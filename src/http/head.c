@@ -1,5 +1,5 @@
-/* See head.h. Two passes: the first only searches for line ends, resuming where it stopped as bytes
- * arrive; the second parses the lines of a complete header section. */
+/* Two passes: the first searches for line ends, and resumes where it stopped when more bytes
+ * arrive; the second parses a complete header section. */
 #include "http/head.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ enum head_found head_find(struct head_scan *scan, struct bytes input)
             return HEAD_WHOLE;
         }
         if (is_empty)
-            scan->begin = at + 1; /* empty line before the request line. rfc: 9112 2.2 */
+            scan->begin = at + 1; /* skip an empty line before the request line. rfc: 9112 2.2 */
         else
             scan->lines++;
     }

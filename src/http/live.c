@@ -1,5 +1,4 @@
-/* The lifetime of an exchange: its start and end, its memory, its pauses. exchange.c has its
- * steps. */
+/* The lifetime of an exchange: start, end, memory and pauses. Its steps are in exchange.c. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -9,7 +8,7 @@
 #include "http/tokens.h"
 
 #define EXCHANGE_MAGIC    0x6C786368u
-/* The memory budget does not allow more. */
+/* The memory budget allows no more */
 #define ARENA_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
 
 static struct live *live_of(struct exchange *exchange)
@@ -45,7 +44,7 @@ void exchange_resume(struct exchange *exchange)
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
-    /* The client owes bytes from now on, even if none arrive to wake the worker. */
+    /* Start the clock for the client's body, since no received byte may wake the worker. */
     if (live->stage == STAGE_BODY)
         connection_resumes_body(&connection->net);
     connection_post(&connection->net);
@@ -92,7 +91,7 @@ struct exchange_sent exchange_sent(const struct exchange *exchange)
 
     assert(exchange->magic == EXCHANGE_MAGIC);
     return (struct exchange_sent){
-        .body_bytes = exchange->response.stands_for > 0 ? live->passed_on : live->sent,
+        .body_bytes = exchange->response.described_length > 0 ? live->passed_on : live->sent,
         .head_bytes = live->head_bytes,
         .is_whole = live->is_sent,
     };
@@ -130,7 +129,7 @@ bool live_charge(struct live *live)
     return !arena_is_exhausted(live->exchange.arena);
 }
 
-/* A body in a file, or one that is read while it is sent, depends on other memory of the arena. */
+/* Returns true if the body is independent of other memory in the arena, unlike a file or source. */
 static bool has_own_body(const struct response *response)
 {
     return response->body_kind == BODY_NONE || response->body_kind == BODY_BYTES;
@@ -161,15 +160,15 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 
 /* ---- begin and end ---- */
 
-/* A worker reuses a few arenas of ended exchanges, last used first: cheaper than malloc(), and warm
- * in its caches. */
+/* Takes an arena of an ended exchange from the worker's stack, if there is one: cheaper than
+ * malloc(), and warm in its caches. */
 static struct arena *take_arena(struct http_worker *worker)
 {
     return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
                                    : arena_new_charged(ARENA_LIMIT_BYTES, MEMORY_REQUEST);
 }
 
-/* fresh: arena_mark() of the new arena. */
+/* Returns an arena to the worker. fresh: mark of the empty arena. */
 static void give_arena(struct http_worker *worker, struct arena *arena, struct arena_mark fresh)
 {
     assert(worker->spare_count <= WORKER_SPARES);
@@ -211,7 +210,7 @@ struct live *exchange_begin(struct http_connection *connection)
 
 /* ---- behind a proxy ---- */
 
-/* Sets the client's address, which also counts towards the limit per address. address: NULL if
+/* Sets the client's address and counts it towards the limit per address. address: NULL if
  * unknown. */
 static void serve_client(struct live *live, const uint8_t *address, uint16_t port)
 {
@@ -237,8 +236,7 @@ int live_read_forwarded(struct live *live)
     refusal = forwarded_read(request, &connection_proxies(connection)->trusted, &forwarded);
     if (refusal != 0)
         return refusal;
-    /* Anything the proxy does not report about its client must not be taken from the proxy's own
-     * connection. */
+    /* Never fall back to properties of the proxy's own connection. */
     request->secure = forwarded.is_tls;
     if (forwarded.host.ptr)
         request->authority = forwarded.host;

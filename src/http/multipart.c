@@ -10,7 +10,7 @@ static const struct bytes dashes = BYTES("--");
 
 /* ---- the boundary ---- */
 
-/* rfc: 2046 5.1.1 "bchars", except the space, which no client uses. */
+/* rfc: 2046 5.1.1 "bchars", without the space, which no client uses */
 static bool may_be_boundary(struct bytes text)
 {
     static const char others[] = "'()+_,-./:=?";
@@ -61,7 +61,7 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* Returns the line end at the start of a text; ptr NULL if none exists. */
+/* Returns the line end at the start of the text; ptr NULL if it has none. */
 static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
 {
     if (bytes_has_prefix(text, line_end))
@@ -71,7 +71,7 @@ static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
     return bytes_of(NULL, 0);
 }
 
-/* Returns the first line end of a text; ptr NULL if none exists. */
+/* Returns the first line end in the text; ptr NULL if it has none. */
 static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
 {
     struct bytes left = text;
@@ -87,7 +87,7 @@ static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
     return bytes_of(NULL, 0);
 }
 
-/* Removes and returns the first line; without a line end it extends to the end of the text. */
+/* Removes and returns the first line, or the entire text if it has no line end. */
 static struct bytes take_line(enum multipart_rules rules, struct bytes *text)
 {
     struct bytes end = find_line_end(rules, *text);
@@ -115,7 +115,7 @@ static struct bytes skip_blanks(struct bytes text)
     return text;
 }
 
-/* Parses "Name: value". Folded lines start with a space, which no name contains. */
+/* Parses "Name: value". Refuses folded lines, because a name contains no space. */
 static bool read_header(struct arena *arena, struct bytes line, struct http_header *ret_header)
 {
     struct bytes name, value;
@@ -131,8 +131,8 @@ static bool read_header(struct arena *arena, struct bytes line, struct http_head
     return http_lower_name(name, lower) && !http_has_control(ret_header->value, '\t');
 }
 
-/* Removes headers and the following empty line. ends: accept the end of the text instead of the
- * empty line. Returns false if they are malformed or exceed a limit. */
+/* Removes headers and the empty line after them. ends: the text may end instead of the empty line.
+ * Returns false if they are malformed or exceed a limit. */
 static bool take_headers(struct arena *arena, enum multipart_rules rules, struct bytes *text,
                          bool ends, struct http_header *headers, size_t *ret_count)
 {
@@ -166,7 +166,7 @@ void multipart_begin(struct multipart *reader, struct arena *arena, enum multipa
     };
 }
 
-/* Returns the end of the line if only spaces and tabs precede it; otherwise ptr NULL. */
+/* Returns the line end if only spaces and tabs precede it; otherwise ptr NULL. */
 static struct bytes rest_of_line(enum multipart_rules rules, struct bytes text)
 {
     return line_end_at(rules, skip_blanks(text));
@@ -181,7 +181,7 @@ static bool is_blank(struct bytes text)
     return true;
 }
 
-/* Returns true if a boundary line starts here. A longer word with that prefix is not one. */
+/* Returns true if the text starts with a boundary line, and not just with a longer word. */
 static bool is_boundary(const struct multipart *reader, struct bytes text)
 {
     struct bytes behind;
@@ -192,7 +192,7 @@ static bool is_boundary(const struct multipart *reader, struct bytes text)
     return bytes_has_prefix(behind, dashes) || rest_of_line(reader->rules, behind).ptr;
 }
 
-/* Removes the content before the next boundary, which is then at the start of `rest`. */
+/* Removes and returns the content up to the next boundary, at which `rest` starts afterwards. */
 static bool take_content(struct multipart *reader, struct bytes *ret_content)
 {
     struct bytes all = reader->rest;
@@ -228,7 +228,7 @@ static bool read_part(struct arena *arena, enum multipart_rules rules, struct by
                                                                      : NULL;
 
         if (to && to->ptr)
-            return false; /* repeated: one of them would be ignored */
+            return false; /* a repeated header, of which one would be ignored */
         if (to)
             *to = headers[i].value;
     }
@@ -285,7 +285,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     bytes_cut(more, ' ', &target, &version);
     if (!bytes_is(version, "HTTP/1.1") && !bytes_is(version, "HTTP/1.0"))
         return false;
-    /* As in the target of a request, there is no fragment. rfc: 9112 3.2 */
+    /* Like a request's target, it has no fragment. rfc: 9112 3.2 */
     if (request->method_text.len == 0 || target.len == 0 || target.len > MULTIPART_TARGET_MAX ||
         http_has_control(line, ' ') || memchr(target.ptr, '#', target.len))
         return false;
@@ -294,7 +294,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     if (rules == MULTIPART_LENIENT && has_scheme(request->path))
         request->path = path_of_url(request->path);
     if (!bytes_has_prefix(request->path, (struct bytes)BYTES("/"))) {
-        /* Sent by the .NET client; not a URL with a host. */
+        /* The .NET client omits the '/'. A URL with a host is refused. */
         if (has_scheme(request->path))
             return false;
         request->path = arena_printf(arena, "/%.*s", BYTES_ARG(request->path));
@@ -321,7 +321,7 @@ bool multipart_request(struct arena *arena, struct bytes content, enum multipart
     ret_request->header_count = count;
     *ret_body = content;
     length = request_header(ret_request, "content-length");
-    /* The part determines the length of the body. */
+    /* The part itself delimits the body. */
     if (request_header(ret_request, "transfer-encoding").ptr)
         return false;
     return !length.ptr || bytes_parse_u64(length, INT64_MAX, &ret_request->content_length);

@@ -1,9 +1,9 @@
 /* multipart/mixed bodies whose parts are HTTP requests, and bodies with their responses: several
  * operations in one request (OData's batch format, as used by Azure).
  *
- * Pure: text in, structs out. Results point into the text, or are in the arena. Nothing may precede
- * the first boundary, and only white space may follow the last; like the service, this is stricter
- * than MIME. A part that is itself multipart is read by a second reader over its content.
+ * Pure. Results point into the text or the arena. Like the service, the parser is stricter than
+ * MIME: nothing may precede the first boundary, and only white space may follow the last. For a
+ * part that is itself multipart, use a second reader on its content.
  *
  * rfc: 2046 5.1; rest: Blob-Batch, Performing-Entity-Group-Transactions; decision: 60, 260.
  * Thread-safe. */
@@ -16,35 +16,35 @@
 
 #define MULTIPART_BOUNDARY_MAX     70
 #define MULTIPART_ID_MAX           1024
-/* Limits of a request in a part. */
+/* Limits of a request in a part */
 #define MULTIPART_TARGET_MAX       (16u << 10)
 #define MULTIPART_HEADER_COUNT_MAX 64
 #define MULTIPART_HEADERS_MAX      (16u << 10)
 
 enum multipart_type {
     MULTIPART_TYPE_OK,
-    MULTIPART_TYPE_OTHER,     /* not multipart/mixed, or no valid boundary */
+    MULTIPART_TYPE_OTHER,     /* not multipart/mixed, or without a valid boundary */
     MULTIPART_TYPE_AMBIGUOUS, /* several boundaries */
 };
-/* Returns the boundary in a Content-Type. Without quotes it may contain '=', because some clients
- * send it. */
+/* Parses a Content-Type and returns its boundary. An unquoted boundary may contain '=', because
+ * some clients send it. */
 enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_boundary);
 
-/* Variants that clients of a service may send. decision: 60 (blobs), 260 (entities) */
+/* Differences between services. decision: 60 (blobs), 260 (entities) */
 enum multipart_rules {
     /* Lines end with CR LF. Request targets are paths, not URLs with a host. */
     MULTIPART_STRICT,
-    /* Lines end with CR LF or LF, in any mixture. Request targets are URLs, whose host is ignored,
-     * or paths. */
+    /* Lines end with CR LF or LF, even mixed. Request targets are paths, or URLs whose host is
+     * ignored. */
     MULTIPART_LENIENT,
 };
 
 struct multipart {
     enum multipart_rules rules;
     struct bytes boundary; /* "--boundary" */
-    struct bytes rest;     /* of the body, starting with a boundary */
+    struct bytes rest;     /* unread part of the body, starting with a boundary */
 };
-/* boundary: as returned by multipart_type() */
+/* Initializes a reader. boundary: as returned by multipart_type() */
 void multipart_begin(struct multipart *reader, struct arena *arena, enum multipart_rules rules,
                      struct bytes boundary, struct bytes body);
 /* Removes leading line ends. */
@@ -59,31 +59,32 @@ struct multipart_part {
 };
 enum multipart_step {
     MULTIPART_PART,
-    MULTIPART_END,       /* the last boundary, and nothing after it */
-    MULTIPART_MALFORMED, /* also when the last boundary is missing */
+    MULTIPART_END,       /* the last boundary was read; nothing follows it */
+    MULTIPART_MALFORMED, /* also if the last boundary is missing */
 };
 enum multipart_step multipart_next(struct multipart *reader, struct arena *arena,
                                    struct multipart_part *ret_part);
 
 /* Parses the content of a part as a request.
  *
- * ret_request  method, target, headers and content_length; a missing '/' at the start of the path
- *              is added. Other members are zeroed: they are those of the enclosing request
- * ret_body     the rest of the content, including a line end that a client may send before the next
+ * ret_request  method, target, headers and content_length are set; a missing '/' at the start of
+ *              the path is added. All other members are zeroed, because they belong to the
+ *              enclosing request
+ * ret_body     rest of the content, including a line end that a client may send before the next
  *              boundary
- * returns      false if it is malformed or exceeds a limit above */
+ * returns      false if it is malformed or exceeds one of the limits above */
 bool multipart_request(struct arena *arena, struct bytes content, enum multipart_rules rules,
                        struct request *ret_request, struct bytes *ret_body);
 
 /* ---- responses ---- */
 
-/* Adds a response as a part. Its body must be in memory (BODY_BYTES) or absent.
+/* Appends a response as a part. Its body must be in memory (BODY_BYTES) or absent.
  *
  * id      Content-ID of the request's part; ptr NULL if none
- * reason  for the status line */
+ * reason  reason phrase of the status line */
 void multipart_add(struct text *to, struct bytes boundary, struct bytes id,
                    const struct response *response, struct bytes reason);
-/* Adds the last boundary. No line end follows it, as in the real service. */
+/* Appends the last boundary, without a line end, like the real service. */
 void multipart_close(struct text *to, struct bytes boundary);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_digits(struct bytes text)
     return text.len > 0;
 }
 
-/* Parses a position; one that overflows is past every end. */
+/* Parses a position. Returns UINT64_MAX if it overflows. */
 static bool parse_position(struct bytes text, uint64_t *ret_position)
 {
     if (!is_digits(text))

@@ -1,11 +1,11 @@
-/* Receipts: if a server answers a request of another server with a description of the body instead
- * of the body (response.stands_for), the other one reports with receipts on the same connection how
- * many bytes of the described body it has passed on to its client. The last receipt ends the
+/* Receipts. A server may answer a forwarded request with a description of the body instead of the
+ * body (response.described_length). The forwarding server then reports, with receipts on the same
+ * connection, how many bytes of the body it has sent to its client. The last receipt ends the
  * exchange. Pure.
  *
  *   0   4  "LgRc"
  *   4   1  1 if it is the last receipt of the exchange, else 0
- *   5   8  bytes passed on so far; big-endian */
+ *   5   8  bytes sent so far; big-endian */
 #ifndef LAGRA_HTTP_RECEIPT_H
 #define LAGRA_HTTP_RECEIPT_H
 

@@ -1,5 +1,5 @@
-/* See request.h. Refuses anything that two parsers might interpret differently: the length of a
- * body (rfc: 9112 6.3, 11.2), and the requester. */
+/* Refuses anything that two parsers might interpret differently: the length of a body (rfc: 9112
+ * 6.3, 11.2), and the host. */
 #include "http/request.h"
 
 #include "http/forwarded.h"
@@ -18,17 +18,17 @@ struct bytes request_find_header(const struct request *request, struct bytes nam
     return (struct bytes){ NULL, 0 };
 }
 
-/* The headers that the server itself uses, found in one pass. */
+/* Headers that the server itself uses, collected in one pass */
 struct own_headers {
     unsigned hosts, lengths, codings;
     struct bytes host, length, coding;
     bool closes, keeps;                   /* from Connection */
     bool expects_continue, expects_other; /* from Expect */
-    bool is_forwarded;                    /* a proxy header names the client */
+    bool is_forwarded;                    /* a proxy header is present */
 };
 
-/* Ignores empty elements. Splits quoted strings at commas, but those are unknown expectations
- * anyway. rfc: 9110 10.1.1, 5.6.1 */
+/* Reads the Expect header. Skips empty elements. May split a quoted string at a comma, which is
+ * harmless because such an expectation is unknown anyway. rfc: 9110 10.1.1, 5.6.1 */
 static void read_expect(struct bytes list, struct own_headers *own)
 {
     struct bytes one;
@@ -43,7 +43,7 @@ static void read_expect(struct bytes list, struct own_headers *own)
     }
 }
 
-/* Reads a list of tokens, rfc: 9110 7.6.1 */
+/* Reads the Connection header, a list of tokens. rfc: 9110 7.6.1 */
 static void read_connection(struct bytes list, struct own_headers *own)
 {
     struct bytes one;
@@ -56,7 +56,7 @@ static void read_connection(struct bytes list, struct own_headers *own)
     }
 }
 
-/* Matches "forwarded" and "x-..", except the frequent "x-ms-..". */
+/* Returns true for "forwarded" and "x-..", but not for the frequent "x-ms-..". */
 static bool may_be_of_proxy(struct bytes name)
 {
     return name.len > 2 && (name.ptr[0] == 'f' || (name.ptr[0] == 'x' && name.ptr[2] != 'm'));
@@ -107,7 +107,7 @@ static int read_framing(struct request *request, unsigned minor, const struct ow
     if (own->codings + own->lengths > 1)
         return 400;
     if (own->codings > 0) {
-        /* Some parsers treat a space after the coding as a part of it. */
+        /* Refuse a space after the coding, which some parsers treat as a part of it. */
         if (own->coding.ptr[own->coding.len] != '\r' || minor == 0)
             return 400;
         if (!bytes_is_nocase(own->coding, "chunked"))
@@ -118,7 +118,7 @@ static int read_framing(struct request *request, unsigned minor, const struct ow
     return own->lengths > 0 ? read_length(own->length, &request->content_length) : 0;
 }
 
-/* Checks that HTTP/1.1 has exactly one Host, with a valid host or, for a URL without one, empty.
+/* Checks the Host header: exactly one in HTTP/1.1, and valid, or empty for a URL without a host.
  * Checked even if an authority in the target takes precedence. rfc: 9112 3.2 */
 static bool check_host(const struct own_headers *own, unsigned minor)
 {

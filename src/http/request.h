@@ -7,13 +7,13 @@
 
 struct request_asks {
     bool expects;   /* Expect: 100-continue, and a body */
-    bool closes;    /* nothing is read after this request */
+    bool closes;    /* no further request is read on this connection */
     bool keeps_1_0; /* HTTP/1.0 with keep-alive */
 };
-/* Reads the headers found by head_read(), and sets the request's content_length, its authority if
- * the target had none, and is_forwarded if there are proxy headers.
+/* Interprets the headers found by head_read(). Sets the request's content_length, authority (unless
+ * the target has one) and is_forwarded (if there are proxy headers).
  *
- * minor    of the request's version
+ * minor    minor version of the request
  * returns  0, or the status of the refusal: 400, 413, 417, 501 */
 int request_read(struct request *request, unsigned minor, struct request_asks *ret_asks);
 

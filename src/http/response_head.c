@@ -21,7 +21,7 @@ static int read_status(struct bytes line)
     return status == 100 || status >= 200 ? (int)status : 0;
 }
 
-/* Accepts Content-Length at most once, and no other framing. */
+/* Accepts at most one Content-Length, and no other framing. */
 static bool read_header(struct bytes name, struct bytes value, bool *has_length,
                         struct response *to, struct response_head *head)
 {

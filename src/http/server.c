@@ -1,4 +1,4 @@
-/* A server: its limits, starting and stopping it. net/ serves its connections, through
+/* Starts and stops a server, and computes its limits. net/ serves the connections through
  * http_protocol. */
 #include "http/http_private.h"
 
@@ -16,19 +16,19 @@ const struct http_limits http_limits_default = {
         .answer_stall_s = 60,
         .answer_rate_min = 1024,
         .answer_rate_s = 30,
-        /* Most clients check for a response while they send. Those that do not (Python's) send at
-         * most 64 MiB at once, and would retry after a reset. */
+        /* Most clients read a response while they are sending. Those that do not (Python's) send at
+         * most 64 MiB in one call, and retry if the connection is reset. */
         .linger_max_bytes = (uint64_t)64 * 1024 * 1024,
         .linger_s = 30,
         .linger_stall_s = 5,
     },
     .connection_memory_bytes = (size_t)32 * 1024,
-    /* A small body is read to its end, so that its connection can be reused. */
+    /* A small refused body is read to its end, so that its connection can be reused. */
     .discard_max_bytes = (uint64_t)64 * 1024,
     .answer_files_max = 256,
 };
 
-/* One per client connection that can have a request in progress, and the idle ones. */
+/* One for each client connection that can have a request in progress, plus the idle ones */
 static unsigned outgoing_for(const struct net_limits *net)
 {
     return net->connections_max + net->workers * HTTP_OUTGOING_IDLE_MAX;
@@ -40,7 +40,7 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
     unsigned share = descriptors / servers;
 
     assert(servers > 0);
-    /* computed once, because it asks the kernel for the number of cores */
+    /* computed once, because it makes a system call */
     net.workers = net_workers(&net);
     for (;;) {
         if (limits->answer_files_max > net.connections_max / 8)
@@ -116,7 +116,6 @@ bool http_await_none(struct http_server *server, unsigned ms)
     return net_await_none(server->net, ms);
 }
 
-/* Anything that exchanges wait for (the store) must still be running. */
 void http_stop(struct http_server *server, unsigned grace_s)
 {
     net_stop(server->net, grace_s);

@@ -68,7 +68,7 @@ bool site_is_other_page(const struct request *request)
     struct bytes site = request_header(request, "sec-fetch-site");
     struct bytes origin = request_header(request, "origin");
 
-    /* "none": the user entered the address. */
+    /* "none": the user typed the address */
     if (site.ptr)
         return !bytes_is(site, "same-origin") && !bytes_is(site, "none");
     return origin.ptr && !is_own_origin(request, origin);

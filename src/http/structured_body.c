@@ -58,7 +58,7 @@ static size_t field_size(enum structured_part part)
     return 0;
 }
 
-/* The lengths are known before the content: a message that claims another one is refused at once. */
+/* Checks the declared lengths before any content is read. */
 static enum structured_result read_header(struct structured_reader *r)
 {
     uint64_t length = get(r->field + 1, 8), frames;
@@ -191,7 +191,7 @@ static uint64_t content_of_segments(uint64_t content_length)
                                   : (content_length + UINT16_MAX - 1) / UINT16_MAX;
 }
 
-/* Content without bytes is one empty segment. */
+/* An empty content has one empty segment. */
 static unsigned segments_of(uint64_t content_length)
 {
     uint64_t each = content_of_segments(content_length);
@@ -212,7 +212,7 @@ static void add(struct structured_writer *w, size_t size, uint64_t value)
     w->frame_length += size;
 }
 
-/* Adds the header of the next segment, or its checksum, too, if it is empty. */
+/* Adds the header of the next segment, and its checksum if it is empty. */
 static void begin_segment(struct structured_writer *w)
 {
     w->segment_left = w->content_left < w->segment_content ? w->content_left : w->segment_content;

@@ -39,7 +39,7 @@ static const char token_lower[256] = {
 };
 /* clang-format on */
 
-/* Most names only consist of letters, digits and '-'. */
+/* Returns a mask of bytes other than letters, digits and '-', which most names consist of. */
 static word_bytes not_of_name(word_bytes text)
 {
     return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
@@ -51,7 +51,7 @@ size_t http_lower_token(struct bytes line, char *to)
     size_t i = 0;
 
     while (line.len - i >= WORD_BYTES) {
-        /* digits and '-' have that bit already */
+        /* digits and '-' already have that bit */
         word_bytes text = word_load(line.ptr + i), lower = text | 0x20;
         unsigned run = word_first(not_of_name(text));
 
@@ -84,8 +84,8 @@ static word_bytes control(word_bytes text, char allowed)
     return (word_below(text, 0x20) | word_equal(text, 0x7F)) & ~word_equal(text, allowed);
 }
 
-/* Values are short and a request and its response have about twenty, so the last bytes are checked
- * without a loop. */
+/* Short values are common (a request and its response have about twenty), so the last bytes are
+ * checked without a loop. */
 bool http_has_control(struct bytes text, char allowed)
 {
     if (text.len < WORD_BYTES)
@@ -111,7 +111,7 @@ static bool is_name_char(char c)
            (c != '\0' && strchr("-._~!$&'()*+,;=", c));
 }
 
-/* Most hosts only consist of letters, digits, '-' and '.'. */
+/* Returns a mask of bytes other than letters, digits, '-' and '.', which most hosts consist of. */
 static word_bytes not_common(word_bytes text)
 {
     return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |

@@ -1,4 +1,4 @@
-/* The callbacks for net/: turns of a connection, and the state of a worker. */
+/* The callbacks for net/: runs a connection's steps, and holds a worker's state. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -37,7 +37,8 @@ static void begin(struct connection *connection)
     c->worker->application = c->server->application;
 }
 
-/* Steps: header sections, runs of a body, blocks of a response. */
+/* Runs steps until the connection's turn is used up. A step handles a header section, a run of a
+ * body, or a block of a response. */
 static enum turn take_turn(struct connection *connection)
 {
     struct http_connection *c = http_of(connection);

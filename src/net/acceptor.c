@@ -18,7 +18,7 @@
 #include "net/local.h"
 
 #define SWEEP_MS 250
-/* Delay before the next attempt if there was no descriptor or slot for a connection. */
+/* Delay before the next attempt if no descriptor or slot was free */
 #define RETRY_MS 10
 /* Maximum number of connections accepted between two reads of the clock. */
 #define BATCH    64

@@ -1,4 +1,4 @@
-/* The functions that a protocol (net/net.h) calls for its connections. Called on the connection's
+/* Functions that a protocol (net/net.h) calls for its connections. Called on the connection's
  * worker, during the connection's turn, unless noted otherwise. */
 #ifndef LAGRA_NET_CONNECTION_H
 #define LAGRA_NET_CONNECTION_H
@@ -12,7 +12,7 @@
 struct iovec;
 struct gnutls_session_int; /* a gnutls_session_t points to it */
 
-/* What the client must do next, by a deadline. */
+/* What the peer must do before a deadline */
 enum phase {
     /* start a request, or close; the connection is idle, and may be closed for a new one */
     PHASE_REQUEST,
@@ -49,16 +49,16 @@ struct connection {
     bool is_forwarded;     /* a proxy introduced the client */
     bool is_forwarded_tls; /* the client connected to the proxy over TLS */
     bool
-        /* the peer is a trusted proxy, whose requests may be on behalf of clients */
+        /* the peer is a trusted proxy, which may send requests for others */
         speaks_for_others;
-    bool refused;         /* to read: admitted only to be refused with a response */
+    bool refused;         /* to read: admitted only to receive a refusal */
     uint64_t accepted_ms; /* constant */
     /* Constants of an outgoing connection (outgoing.c). */
     bool is_outgoing;
     uint64_t tag;
     /* Protected by server->lock. */
     struct connection
-        *next; /* list of connections that are equally trusted, in the order they were accepted */
+        *next; /* list of connections with the same trust, in the order they were accepted */
     struct connection *previous;
     struct connection *next_of_address; /* in a bucket of server->addresses */
     bool is_counted;                    /* is in a bucket, as a connection of `address` */
@@ -66,13 +66,13 @@ struct connection {
     bool is_evicted; /* its socket was shut down to free the slot */
     /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
     _Atomic int phase;
-    /* start of the phase; for a body, pauses by the server do not count */
+    /* start of the phase; for a body, shifted by the server's pauses */
     _Atomic uint64_t since_ms;
     _Atomic uint64_t last_ms;    /* body: time at which the last bytes arrived */
     _Atomic uint64_t body_bytes; /* body: number of bytes so far */
     _Atomic bool answer_begins;  /* set by the worker, cleared by the acceptor */
-    /* Used by the acceptor during a response: bytes that the client's machine has acknowledged,
-     * and since when. */
+    /* Used by the acceptor during a response: bytes that the client's machine has acknowledged, and
+     * when the last ones were. */
     uint64_t acked_bytes;
     uint64_t acked_ms;
     uint64_t window_bytes; /* at the start of the current interval of answer_rate_s */
@@ -84,10 +84,10 @@ struct connection {
     /* Used by the worker. */
     /* next in worker->posted; written by the thread that posts it */
     struct connection *next_posted;
-    struct connection *next_ready;  /* next in its lane, if it is ready */
+    struct connection *next_ready;  /* next in its lane, if ready */
     struct gnutls_session_int *tls; /* to read; NULL without TLS */
     struct tls *tls_of;             /* its credentials; referenced while there is a session */
-    struct tls_ahead *tls_ahead;    /* set during tls_receive(), otherwise NULL */
+    struct tls_ahead *tls_ahead;    /* set during tls_receive(); otherwise NULL */
     struct mbuffer_st *tls_record;  /* decrypted record, not read to its end, or NULL */
     size_t tls_record_read;         /* bytes read of it */
     struct input input;             /* to use, by the functions below */
@@ -102,7 +102,7 @@ struct connection {
     bool is_ready; /* in a lane, waiting for a turn */
     uint8_t lane;  /* connections of one lane share turns (lanes.h) */
     bool lingers;  /* lingering (cut.c); counted in server->lingering */
-    /* To read: state of the socket, according to epoll and the last calls. */
+    /* To read: state of the socket, from epoll and the last calls. */
     bool readable;
     bool writable;
     bool ended;          /* closed by either side, so reading will reach the end of the stream */
@@ -126,18 +126,17 @@ char *connection_block(const struct connection *connection);
 unsigned connection_turn_steps(const struct connection *connection);
 /* Returns true if this is the last turn of the round, so that round() is called next. */
 bool connection_is_last(const struct connection *connection);
-/* Makes the worker call posted(), and gives the connection a turn. Thread-safe while the connection
- * cannot end; must not be called again before posted() was called. */
+/* Makes the worker call posted() and give the connection a turn. Thread-safe while the connection
+ * cannot end. Must not be called again before posted() has been called. */
 void connection_post(struct connection *connection);
-/* Returns a value that is equal for connections of the same worker. Thread-safe while the
- * connection cannot end. */
+/* Returns a value that identifies the connection's worker. Thread-safe while the connection cannot
+ * end. */
 const void *connection_place(const struct connection *connection);
-/* Moves the connection to the worker with that index (of the same server) at its next post, where
- * posted() is then called. The caller must post it. */
+/* Moves the connection to another worker of the server, as returned by connection_place(), at its
+ * next post; posted() is called there. The caller must post it. */
 void connection_move(struct connection *connection, const void *place);
-/* Sets whom the connection serves (an account, for example), identified by a pointer.
- * Connections with the same pointer share the turns of a lane (lanes.h). The initial value NULL
- * means unknown. */
+/* Sets the account (or the like) that the connection serves, identified by a pointer. Connections
+ * with the same pointer share a lane (lanes.h). The initial value NULL means unknown. */
 void connection_serves_for(struct connection *connection, const void *whose);
 /* Marks the connection as authenticated. Such connections are closed for new ones only after all
  * others. */
@@ -158,19 +157,19 @@ struct net_peer {
     struct net_key *key; /* outlives the connection */
     uint64_t tag;        /* for net_cut_outgoing() */
 };
-/* Opens a connection that the worker of `of` serves with another protocol. The protocol's
- * functions are called like for an accepted connection: begin() before this function returns,
- * turn() once the peer has accepted and the handshake is complete, end() even if that never
- * happens. While it waits for a request (connection_awaits_request()), it is idle, and is closed
- * after OUTGOING_IDLE_MS or when the server stops. It has no other deadlines; the kernel closes it
- * if the peer's machine stops acknowledging.
+/* Opens an outgoing connection, which the worker of `of` serves with another protocol. The
+ * protocol's functions are called as for an accepted connection: begin() before this function
+ * returns, turn() once the peer has accepted and the handshake is complete, end() even if that
+ * never happens. While it waits for a request (connection_awaits_request()) it is idle, and is
+ * closed after OUTGOING_IDLE_MS or when the server stops. It has no other deadlines; the kernel
+ * closes it if the peer's machine stops acknowledging.
  *
- * Returns NULL if the server already has net_limits.outgoing_max such connections, or no
+ * Returns NULL if the server already has net_limits.outgoing_max outgoing connections or no
  * descriptors are left. Called on a worker. */
 struct connection *connection_open(struct connection *of, const struct net_protocol *protocol,
                                    const struct net_peer *peer);
-/* Idle time after which the connection is closed. The peer keeps idle connections open for longer,
- * so that it never closes one that is about to be used again. */
+/* Idle time after which the connection is closed. The peer allows a longer idle time, so that it
+ * never closes a connection that is about to be reused. */
 #define OUTGOING_IDLE_MS    20000u
 #define OUTGOING_CONNECT_MS 3000u
 /* Gives a connection of the same worker a turn without an event of its socket. Called on the
@@ -181,7 +180,7 @@ void connection_drop(struct connection *connection);
 
 /* ---- proxies (connections.c) ---- */
 
-/* Returns the trusted proxies, or NULL if none exist. */
+/* Returns the trusted proxies, or NULL if none are configured. */
 const struct net_proxies *connection_proxies(const struct connection *connection);
 /* Counts the connection of a trusted proxy as one of this address, until connection_served().
  * Returns false without counting it if the address already has its maximum number of connections.
@@ -191,7 +190,8 @@ void connection_served(struct connection *connection);
 
 /* ---- progress (limits.c) ---- */
 
-/* Record progress. connection_resumes_body() is also called by the thread that ends a pause. */
+/* Record the connection's progress. connection_resumes_body() is also called by the thread that
+ * ends a pause. */
 void connection_awaits_request(struct connection *connection);
 void connection_awaits_body(struct connection *connection);
 void connection_pauses(struct connection *connection);
@@ -213,7 +213,7 @@ void connection_awaits_taking(struct connection *connection);
 /* Returns true if the connection of a writable socket has been established, false if it has
  * failed. Thread-safe. */
 bool transport_is_connected(int fd);
-/* Results other than a number of bytes. */
+/* Results other than a number of bytes */
 /* would block; `readable` or `writable` of the connection is cleared */
 #define TRANSPORT_WAITS  (-1)
 #define TRANSPORT_FAILED (-2)

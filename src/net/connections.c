@@ -34,8 +34,8 @@ static struct connection **bucket_of(struct net_server *server, const struct con
     return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
 }
 
-/* Returns true if the connection counts towards no address: its client is not known yet, or it
- * belongs to a trusted proxy. */
+/* Returns true if the connection counts towards no address, because its client is not known yet or
+ * it belongs to a trusted proxy. */
 static bool is_proxys(const struct connection *c)
 {
     return c->awaits_header || c->speaks_for_others;
@@ -237,8 +237,8 @@ static bool is_full(const struct net_server *server)
 
 /* ---- admission ---- */
 
-/* Returns a worker with the fewest connections. The search starts at an index that advances, so
- * that equally loaded workers alternate. */
+/* Returns a worker with the fewest connections. Starts the search at a different index each time,
+ * so that equally loaded workers alternate. */
 static struct worker *least_loaded(struct net_server *server)
 {
     struct worker *least = NULL;
@@ -293,8 +293,8 @@ bool connections_may_grow(struct net_server *server)
     return may;
 }
 
-/* Wakes the acceptor if it waits for a slot. Without this, it would wait RETRY_MS for each slot,
- * and many idle connections could block new ones for minutes. */
+/* Wakes the acceptor if it waits for a slot. Otherwise it would sleep RETRY_MS for each slot, and
+ * many idle connections could block new ones for minutes. */
 static void let_grow(struct net_server *server)
 {
     if (!server->acceptor_waits || !may_grow(server))
@@ -362,7 +362,7 @@ static bool refuse_late(struct connection *c)
     return true;
 }
 
-/* Changes the peer under the lock, because the acceptor and the sweep read it. */
+/* The lock is needed because the acceptor and the sweep read the peer. */
 bool connection_introduce(struct connection *connection, const struct proxy_header *header)
 {
     struct net_server *server = connection->server;

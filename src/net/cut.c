@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/* Returns false if an idle outgoing connection has just been claimed for a request. */
+/* Returns false for an outgoing connection that has just been claimed for a request. */
 static bool may_cut(struct connection *c)
 {
     return !c->is_outgoing || atomic_load(&c->phase) != PHASE_REQUEST ||
@@ -69,11 +69,11 @@ void connections_cut(struct net_server *server, enum cut_which which)
 }
 
 /* Closes a connection whose client may still be sending the rest of a request that was refused
- * before it was read, or bytes after a malformed request. close() with unread bytes makes the
- * kernel reset the connection, and a client that has not yet read its response then loses it.
- * Therefore only the server's side is closed, and received bytes are discarded until the client
- * closes. Time, number of bytes and number of such connections are limited. rfc: 9112 9.6;
- * decision: 272 */
+ * before it was read, or data after a malformed request. If close() leaves unread bytes, the kernel
+ * resets the connection, and a client that has not yet read its response loses it. Therefore only
+ * the server's side is closed, and received bytes are discarded until the client closes. The time,
+ * the number of bytes and the number of such connections are limited. rfc: 9112 9.6; decision:
+ * 272 */
 
 bool linger_begin(struct connection *connection)
 {

@@ -1,8 +1,8 @@
-/* Internal to net/: fair queue of a worker's ready connections. Connections that serve the same
- * account share a lane. Lanes take turns, and the connections of a lane share its turns in order,
- * so an account with many waiting requests delays another account by only one turn at a time. While
- * several lanes are active, rounds and turns are short, so that new events are noticed soon. A
- * single lane is a plain queue. decision: 711. One thread. */
+/* Fair queue of a worker's ready connections. Connections that serve the same account share a lane.
+ * Lanes take turns; within a lane, connections take turns in order. An account with many waiting
+ * requests therefore delays another account by only one turn at a time. While several lanes are
+ * active, rounds and turns are short, so that new events are noticed soon. With a single lane, this
+ * is a plain queue. Internal to net/. One thread. decision: 711 */
 #ifndef LAGRA_NET_LANES_H
 #define LAGRA_NET_LANES_H
 
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #define LANES            64u
-/* Number of turns in a round while several lanes are active; equals the number of bodies that are
- * hashed in parallel. */
+/* Turns in a round while several lanes are active; equals the number of bodies hashed in
+ * parallel. */
 #define LANES_ROUND_MOST 8u
 
 struct connection;

@@ -13,10 +13,10 @@
 
 #include "base/memory_budget.h"
 
-/* While memory is short, a connection is closed if the client accepts nothing of a response for
- * this long. */
+/* While memory is short, time after which a connection is closed if its client receives nothing of
+ * its response */
 #define SHORT_STALL_MS 5000u
-/* Time for a refused client to receive its response. */
+/* Time limit for a refused client to receive its refusal */
 #define REFUSED_MS     10000u
 
 /* ---- progress ---- */
@@ -84,7 +84,7 @@ void connection_awaits_close(struct connection *connection)
     enter(connection, PHASE_CLOSE);
 }
 
-/* Records that the server pauses the body; the time of the pause does not count against the
+/* Records that the server has paused reading the body. The pause does not count against the
  * client's deadline or rate. */
 void connection_pauses(struct connection *connection)
 {

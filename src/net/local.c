@@ -15,13 +15,14 @@
 _Static_assert(sizeof((struct sockaddr_un *)0)->sun_path == LOCAL_PATH_SIZE,
                "LOCAL_PATH_SIZE must match the system's size");
 
-/* A socket address, and the descriptor of the directory in its path; -1 if the path needs none. */
+/* A socket address, and the descriptor of the directory through which it is reached; -1 if none is
+ * needed. */
 struct place {
     struct sockaddr_un address;
     int folder;
 };
 
-/* Builds an address through the directory's descriptor. Returns false with errno. */
+/* Builds an address that goes through the directory's descriptor. Returns false with errno. */
 static bool place_long(const char *path, struct place *place)
 {
     const char *slash = strrchr(path, '/');

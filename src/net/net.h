@@ -1,8 +1,8 @@
-/* TCP servers for any protocol, plain or with TLS: an acceptor, connection slots, workers and
+/* TCP servers for any protocol, with or without TLS: an acceptor, connection slots, workers and
  * deadlines. This module knows no protocol; http/ and others are built on it.
  *
- * A protocol is a small table of functions (struct net_protocol). They are called on a worker, in
- * the connection's turn, and never block:
+ * A protocol is a small table of functions (struct net_protocol), which are called on a worker, in
+ * the connection's turn, and must never block:
  *
  *   begin()    once, before the first turn, when the client's address is known
  *   turn()     bytes may have arrived, the socket may accept bytes again, or the connection was
@@ -15,13 +15,13 @@
  * determines what the client must do next. The acceptor closes connections whose client misses the
  * deadline.
  *
- * The server itself does the following:
+ * The server itself
  *   - assigns each connection to the worker with the fewest connections
- *   - at the connection limit, closes idle connections for new ones, first those without
- *     authentication. If none is idle, it passes the new connection to the protocol as refused; the
- *     protocol sends a refusal and closes it
+ *   - at the connection limit, closes idle connections for new ones, unauthenticated ones first. If
+ *     none is idle, it passes the new connection to the protocol as refused; the protocol sends a
+ *     refusal and closes it
  *   - does the same among the connections of one address, if that has a limit
- *   - lets proxies introduce their clients with the PROXY protocol (struct net_proxies)
+ *   - lets proxies report their clients with the PROXY protocol (struct net_proxies)
  *   - performs the TLS handshake
  *   - closes idle and slow connections
  *   - closes a connection in two steps if its client is still sending (cut.c) */
@@ -47,8 +47,8 @@ struct net_limits {
     unsigned answer_stall_s;
     unsigned answer_rate_min; /* minimum rate in bytes per second in each interval ... */
     unsigned answer_rate_s;   /* ... of this length */
-    /* Limits on reading bytes that a client sends after its last response. They must be read so
-     * that the client can receive that response. */
+    /* Limits on the bytes read from a client after its last response, which are read only so that
+     * it can receive that response. */
     uint64_t linger_max_bytes;
     unsigned linger_s;
     unsigned linger_stall_s; /* maximum pause between bytes */
@@ -66,8 +66,8 @@ enum turn {
 };
 
 /* Maximum number of steps in a connection's turn (connection_turn_steps()): while all ready
- * connections belong to one account, and while several accounts take turns. A step is, for example,
- * 128 KiB of a response, or a message of 1 MiB. */
+ * connections belong to one account, and while several accounts take turns. For example, a step
+ * sends 128 KiB of a response or handles a message of 1 MiB. */
 #define TURN_STEPS_MAX    32
 #define TURN_STEPS_BESIDE 4
 
@@ -90,15 +90,15 @@ struct net_protocol {
 unsigned net_threads(const struct net_limits *limits);
 unsigned net_workers(const struct net_limits *limits);
 /* Returns the maximum number of descriptors that the server has open: for its connections, for
- * those beyond the limit that are being refused or closed, and for itself. Cheap if the number of
- * workers is set. */
+ * those it is refusing or closing, and for itself. Makes no system call if the number of workers is
+ * set. */
 unsigned net_descriptors(const struct net_limits *limits);
 
-/* A secret shared by both ends of a connection, used in place of certificates: TLS 1.3 with a
- * pre-shared key and a fresh key exchange, so that each end proves that it has the secret.
- * rfc: 8446 2.2; decision: 948 */
+/* A secret shared by both ends of a connection and used instead of certificates: TLS 1.3 with a
+ * pre-shared key and a fresh key exchange, in which each end proves that it has the secret. rfc:
+ * 8446 2.2; decision: 948 */
 #define NET_KEY_BYTES 32u
-/* There are two while a secret is being replaced. */
+/* Two while a secret is being replaced */
 #define NET_KEYS_MAX  2u
 struct net_secrets {
     unsigned count;
@@ -124,13 +124,13 @@ void net_key_free(struct net_key *key);
 
 /* Addresses of proxies. Both lists may contain the same address. */
 struct net_proxies {
-    /* Proxies that are trusted to name their clients within the protocol (HTTP headers). The limit
-     * per address applies to their clients, not to the proxies. */
+    /* Proxies that are trusted to report their clients within the protocol (HTTP headers). The
+     * limit per address applies to their clients, not to the proxies. */
     struct address_list trusted;
     /* Proxies whose connections start with a PROXY protocol header, before any TLS, and then count
-     * as connections of the client that the header names. A connection without the header is
-     * closed. The server never guesses whether there is a header, because a client behind a proxy
-     * that sends none could send one itself. source: proxy-protocol.txt 2, decision: 363 */
+     * as connections of the client in the header. A connection without the header is closed. The
+     * server never guesses whether there is a header: behind a proxy that sends none, a client
+     * could send one itself. source: proxy-protocol.txt 2, decision: 363 */
     struct address_list introducing;
 };
 

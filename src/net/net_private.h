@@ -24,8 +24,8 @@
 
 struct sockaddr;
 
-/* Returns the number of connections allowed beyond the limit, separately for those that are being
- * refused and for those that were shut down but are not closed yet. */
+/* Returns the number of connections allowed beyond the limit. It applies separately to those being
+ * refused and to those shut down but not yet closed. */
 static inline unsigned overflow_connections(const struct net_limits *limits)
 {
     return limits->connections_max < 512 ? 1 + limits->connections_max / 8 : 64;
@@ -38,7 +38,7 @@ struct connection_list {
 
 /* A thread, its epoll set, and its buffers for the connection in its turn. */
 struct worker {
-    /* New or posted connections, last one first; written by any thread. */
+    /* new or posted connections, newest first; written by any thread */
     _Alignas(64) _Atomic(struct connection *) posted;
     _Atomic unsigned posters; /* threads inside worker_post() */
     _Atomic bool ends;        /* set once there are no more connections */
@@ -118,9 +118,10 @@ void connection_remove(struct connection *connection);
 
 /* ---- closing connections (cut.c) ---- */
 
-/* Shuts down the sockets of connections that are late; their workers then close them. Acceptor. */
+/* Shuts down the sockets of connections that have missed a deadline; their workers then close them.
+ * Acceptor. */
 void connections_sweep(struct net_server *server);
-/* Shuts down the sockets of idle connections, or of all. */
+/* Shuts down the sockets of idle connections, or of all connections. */
 void connections_cut(struct net_server *server, enum cut_which which);
 
 /* ---- number of connections (connections.c) ---- */

@@ -40,8 +40,8 @@ static bool wait_for(const struct net_stream *stream, short events, uint64_t dea
     }
 }
 
-/* Called after a GnuTLS call has failed. Waits until it can be repeated; returns false if it
- * cannot. */
+/* Called after a GnuTLS call has failed. If the call can be repeated, waits until then and returns
+ * true. */
 static bool may_repeat(const struct net_stream *stream, ssize_t result, uint64_t deadline_ns)
 {
     if (result == GNUTLS_E_AGAIN)

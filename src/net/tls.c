@@ -1,6 +1,5 @@
-/* TLS with GnuTLS over non-blocking sockets. Each connection's session keeps the certificate and
- * key that the server had when the session started. A renewed certificate applies to later
- * connections. */
+/* TLS with GnuTLS over non-blocking sockets. Each session keeps the certificate and key that it
+ * started with; a renewed certificate applies to later connections. */
 #include "net/tls_private.h"
 
 #include <assert.h>
@@ -16,8 +15,8 @@
 /* Maximum number of records without application data (warnings, new keys) to skip in one call. */
 #define PASSED_MAX   8
 
-/* Bytes read ahead of GnuTLS. GnuTLS reads five bytes of a record and then the rest of it; without
- * reading ahead, each of these reads would be a system call and might cause an acknowledgement. */
+/* Bytes read ahead of GnuTLS, which reads five bytes of a record and then the rest. Without reading
+ * ahead, each of these reads would be a system call and might cause an acknowledgement. */
 struct tls_ahead {
     char *buffer;
     size_t size, from, to;
@@ -228,9 +227,9 @@ static char *input_of(struct worker *worker)
     return worker->tls_input;
 }
 
-/* Receives records until GnuTLS has consumed all bytes read ahead; GnuTLS keeps a partial record.
- * The read-ahead is one record smaller than the caller's buffer, because GnuTLS may already have
- * part of a record, and everything must fit. */
+/* Receives records until GnuTLS has consumed all bytes read ahead. GnuTLS may already hold a
+ * partial record, and everything must fit in the caller's buffer, so the read-ahead is one record
+ * smaller than that. */
 static ssize_t receive_records(struct connection *connection, char *to, size_t size)
 {
     struct tls_ahead ahead = { .buffer = input_of(connection->worker) };

@@ -1,7 +1,7 @@
-/* Credentials for TLS. With a certificate, the server has it and clients are anonymous. With a
- * shared key, both ends prove that they have it (rfc: 8446 4.2.11), and a fresh key exchange keeps
- * recorded traffic secret even if the key is disclosed later; there are then no certificates and no
- * other way to authenticate. */
+/* Credentials for TLS. Either the server has a certificate and clients are anonymous, or both ends
+ * have a shared key, and there are no certificates and no other way to authenticate. Each end
+ * proves that it has the key (rfc: 8446 4.2.11), and a fresh key exchange keeps recorded traffic
+ * secret even if the key is disclosed later. */
 #include "net/tls_private.h"
 
 #include <assert.h>

@@ -37,7 +37,7 @@ bool transport_begin(struct connection *connection)
 {
     int on = 1;
 
-    /* Usually one call sends a response; if there are several, each specifies whether more
+    /* Usually one call sends a response; with several calls, each specifies whether more
      * follows. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     connection->writable = !connection->is_connecting;
@@ -74,7 +74,7 @@ ssize_t transport_receive(struct connection *connection, char *to, size_t size)
     return n;
 }
 
-/* Consumes the peeked bytes of the socket. */
+/* Consumes bytes of the socket that were only peeked before. */
 static bool skip(const struct connection *connection, size_t size)
 {
     while (size > 0) {
@@ -87,8 +87,8 @@ static bool skip(const struct connection *connection, size_t size)
     return true;
 }
 
-/* The header is peeked until it is complete and only then consumed, because the bytes after it may
- * be TLS, which GnuTLS reads. */
+/* Peeks the header until it is complete and only then consumes it, because GnuTLS must read the
+ * bytes after it if they are TLS. */
 ssize_t transport_receive_header(struct connection *connection, struct proxy_header *ret_header)
 {
     char *input = connection->worker->input;

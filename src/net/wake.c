@@ -55,8 +55,8 @@ void worker_post(struct worker *worker, struct connection *connection)
     struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
 
     assert(connection->worker == worker);
-    /* Another thread may see this connection end and stop the server, which worker_await_posters()
-     * delays until this function is done. */
+    /* Another thread may see this connection end and stop the server; worker_await_posters() makes
+     * it wait until this function is done. */
     atomic_fetch_add(&worker->posters, 1);
     do {
         connection->next_posted = first;

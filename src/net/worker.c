@@ -201,7 +201,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
         give_turn(worker, connection);
 }
 
-/* Gives one turn to each connection that was ready at the start, then returns so that new edges
+/* Gives one turn to each connection that was ready at the start; then returns, so that new edges
  * are recorded. */
 static void run_turns(struct worker *worker)
 {

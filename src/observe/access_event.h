@@ -1,5 +1,5 @@
-/* Log event of a request. The request's worker fills in the struct (access_log.c), and the log
- * thread formats it as a line (access_line.c). Internal to observe/. */
+/* Log event of a request. The request's worker fills in the struct (access_log.c); the log thread
+ * formats it as a line (access_line.c). Internal to observe/. */
 #ifndef LAGRA_OBSERVE_ACCESS_EVENT_H
 #define LAGRA_OBSERVE_ACCESS_EVENT_H
 

@@ -50,7 +50,7 @@ static const char *identity_name(const struct access_event *event)
  * one copy. The first member of an object is written without this macro. */
 #define MEMBER(name) ((struct bytes)BYTES(",\"" name "\":"))
 
-/* Writes one of our own strings, which needs no escaping and is not scanned. */
+/* Writes a string of the server's own, which needs no escaping, without scanning it. */
 static void write_plain(struct text *line, struct bytes member, struct bytes value)
 {
     text_add(line, member);

@@ -368,7 +368,7 @@ struct bytes analytics_of_part(const struct call *whole, const struct answer *pa
     return bytes_of(kept, sizeof event + size);
 }
 
-/* Logs the parts. They end when the batch does, and their bytes are included in the batch's. */
+/* Logs the parts, each with the batch's end time. Their bytes are included in the batch's. */
 static void log_parts(const struct observed_request *request, const struct analytics_event *whole)
 {
     if (request->answer->error)

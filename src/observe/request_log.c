@@ -5,7 +5,7 @@
 #include "base/url.h"
 #include "observe/observed_request.h"
 
-/* Adds the query as it was sent, except for the signature of a SAS, which grants access. The value
+/* Adds the query as it was sent, but without the signature of a SAS, which grants access. The value
  * of a parameter with a percent-encoded name is hidden too, because the name may be "sig". */
 static void add_query(struct text *to, struct bytes query)
 {

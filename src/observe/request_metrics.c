@@ -132,8 +132,8 @@ static uint64_t response_bytes(const struct response *response)
 {
     if (response->body_kind == BODY_NONE)
         return 0;
-    if (response->stands_for > 0)
-        return response->stands_for;
+    if (response->described_length > 0)
+        return response->described_length;
     return response->body_kind == BODY_BYTES ? response->body.len : response->body_length;
 }
 

@@ -1,7 +1,7 @@
-/* The slowest requests of the last hour, kept in memory for operators. SLOWEST_SHOWN requests are
- * kept for each period of five minutes, so that they include the slowest of the hour, whenever in
- * the hour those occurred. Storing a request takes a lock; checking whether to store it costs two
- * atomic loads. Thread-safe. */
+/* The slowest requests of the last hour, held in memory for operators. SLOWEST_SHOWN requests are
+ * stored for each period of five minutes, so that they include the slowest of the hour, whenever
+ * they occurred. Storing a request takes a lock; checking whether to store it costs two atomic
+ * loads. Thread-safe. */
 #ifndef LAGRA_OBSERVE_SLOWEST_H
 #define LAGRA_OBSERVE_SLOWEST_H
 

@@ -1,4 +1,4 @@
-/* Registry of break listeners: lists by key, in stripes that each have a lock. */
+/* Registry of break listeners: hash lists by key, in stripes with a lock each. */
 #include "opens/break_notification.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void stripes_init(void)
         lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
-/* Keys are random or hashes, so any byte is evenly distributed. */
+/* Keys are random or hashes, so any of their bytes is evenly distributed. */
 static struct stripe *stripe_of(const struct guid *key)
 {
     return &stripes[key->b[0] % STRIPES];
@@ -35,7 +35,7 @@ void break_listener_add(struct break_listener *listener)
     struct stripe *stripe = stripe_of(&listener->key);
     struct break_listener **at = list_of(&listener->key);
 
-    assert(listener->asked);
+    assert(listener->on_break);
     lock_acquire(&stripe->lock);
     while (*at)
         at = &(*at)->next;
@@ -88,45 +88,45 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
 }
 
 struct break_report {
-    struct decision_news news;
-    struct break_notification asked;
+    struct commit_callback callback;
+    struct break_notification notification;
 };
 
-static void tell(struct decision_news *news)
+static void notify(struct commit_callback *callback)
 {
-    const struct break_report *report = (const struct break_report *)(const void *)news;
-    struct stripe *stripe = stripe_of(&report->asked.key);
+    const struct break_report *report = (const struct break_report *)(const void *)callback;
+    struct stripe *stripe = stripe_of(&report->notification.key);
     bool is_first = true;
 
     lock_acquire(&stripe->lock);
-    for (struct break_listener *at = *list_of(&report->asked.key); at; at = at->next) {
-        if (!is_of(at, &report->asked.space, &report->asked.key))
+    for (struct break_listener *at = *list_of(&report->notification.key); at; at = at->next) {
+        if (!is_of(at, &report->notification.space, &report->notification.key))
             continue;
-        at->asked(at, &report->asked, is_first);
+        at->on_break(at, &report->notification, is_first);
         is_first = false;
     }
     lock_release(&stripe->lock);
 }
 
-void break_notification_forward(const struct break_notification *news)
+void break_notification_forward(const struct break_notification *notification)
 {
-    struct stripe *stripe = stripe_of(&news->key);
+    struct stripe *stripe = stripe_of(&notification->key);
     struct break_listener *at;
 
     lock_acquire(&stripe->lock);
-    at = *list_of(&news->key);
-    while (at && !is_of(at, &news->space, &news->key))
+    at = *list_of(&notification->key);
+    while (at && !is_of(at, &notification->space, &notification->key))
         at = at->next;
     if (at)
-        at->asked(at, news, true);
+        at->on_break(at, notification, true);
     lock_release(&stripe->lock);
 }
 
-void break_notification_add(struct decision *d, const struct break_notification *news)
+void break_notification_add(struct decision *d, const struct break_notification *notification)
 {
     struct break_report *report = arena_alloc(d->arena, sizeof *report);
 
-    report->news.tell = tell;
-    report->asked = *news;
-    decision_tell(d, &report->news);
+    report->callback.run = notify;
+    report->notification = *notification;
+    decision_on_commit(d, &report->callback);
 }

@@ -30,10 +30,10 @@ struct break_notification {
 struct break_listener {
     struct guid space;
     struct guid key;
-    /* Called for each break. Several connections may have opens with the same lease key. All their
-     * listeners are called; the oldest, for which is_first is set, must notify the client. */
-    void (*asked)(struct break_listener *listener, const struct break_notification *news,
-                  bool is_first);
+    /* Called for each break. If several connections have opens with the lease key, all their
+     * listeners are called. The oldest, for which is_first is set, must notify the client. */
+    void (*on_break)(struct break_listener *listener, const struct break_notification *notification,
+                     bool is_first);
     uint64_t node;               /* set by break_listener_has() */
     struct break_listener *next; /* registry link */
 };
@@ -47,9 +47,9 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
 
 /* Reports a break to the oldest remaining listener of its key, after the listener that should have
  * notified the client was removed. */
-void break_notification_forward(const struct break_notification *news);
+void break_notification_forward(const struct break_notification *notification);
 
 /* Reports the break once the decision's changes are committed. Called by the open state only. */
-void break_notification_add(struct decision *d, const struct break_notification *news);
+void break_notification_add(struct decision *d, const struct break_notification *notification);
 
 #endif

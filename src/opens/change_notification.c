@@ -1,4 +1,4 @@
-/* The registry of watchers, and the notifications of changes. */
+/* Registry of watchers, and the notifications that are sent to them. */
 #include "opens/change_notification.h"
 
 #include <assert.h>
@@ -63,8 +63,8 @@ void watcher_remove(struct watcher *watcher)
     lock_release(&stripe->lock);
 }
 
-/* Returns true if the share has watchers, or another share in the same stripe, which only costs
- * some unnecessary work. */
+/* Returns true if the share, or another share in the same stripe, has watchers. The latter only
+ * costs unnecessary work. */
 static bool is_watched(const struct guid *space)
 {
     return atomic_load(&stripe_of(space)->count) > 0;
@@ -72,8 +72,7 @@ static bool is_watched(const struct guid *space)
 
 /* ---- paths ---- */
 
-/* A path and the directories along it, root first. path[starts[i]..] is relative to directories[i].
- */
+/* A path and its directories, root first. path[starts[i]..] is relative to directories[i]. */
 struct way {
     const uint64_t *directories;
     size_t *starts;
@@ -114,8 +113,8 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
     return way;
 }
 
-/* Reads the current parents of a directory, one after the other, not from one consistent snapshot.
- * Sets *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX */
+/* Reads the current parents of a directory one at a time, so not from one consistent snapshot. Sets
+ * *ret_count to 0 if the directory is deleted or deeper than TREE_DEPTH_MAX. */
 static enum error read_parents(struct tree *tree, uint64_t directory, struct bytes *names,
                                uint64_t *ids, size_t *ret_count)
 {
@@ -184,7 +183,7 @@ static enum error find_way(struct tree *tree, const struct tree_place *place, st
 /* ---- notification ---- */
 
 struct change {
-    struct decision_news news;
+    struct commit_callback callback;
     struct guid space;
     struct way way, new_way; /* new_way: for CHANGE_RENAMED_OLD, within one directory */
     enum change_action action;
@@ -214,21 +213,21 @@ static void notify_watchers(const struct change *change, size_t i)
     bool is_parent = i + 1 == way->count;
 
     for (struct watcher *at = *list_of(&change->space, directory); at; at = at->next) {
-        struct change_news news = { .action = change->action,
-                                    .path = bytes_from(way->path, way->starts[i]) };
+        struct change_notification notification = { .action = change->action,
+                                                    .path = bytes_from(way->path, way->starts[i]) };
 
         if (!watches(at, &change->space, directory) || !(at->filter & change->filter) ||
             !(at->is_recursive || is_parent))
             continue;
         if (change->action == CHANGE_RENAMED_OLD)
-            news.new_path = path_from(&change->new_way, directory);
-        at->changed(at, &news);
+            notification.new_path = path_from(&change->new_way, directory);
+        at->changed(at, &notification);
     }
 }
 
-static void tell(struct decision_news *news)
+static void notify(struct commit_callback *callback)
 {
-    const struct change *change = (const struct change *)(const void *)news;
+    const struct change *change = (const struct change *)(const void *)callback;
     struct stripe *stripe = stripe_of(&change->space);
 
     lock_acquire(&stripe->lock);
@@ -242,9 +241,9 @@ static struct change *add(struct tree *tree, enum change_action action, uint32_t
     struct change *change = arena_alloc(tree->d->arena, sizeof *change);
 
     *change = (struct change){
-        .news.tell = tell, .space = tree->space, .action = action, .filter = filter
+        .callback.run = notify, .space = tree->space, .action = action, .filter = filter
     };
-    decision_tell(tree->d, &change->news);
+    decision_on_commit(tree->d, &change->callback);
     return change;
 }
 
@@ -300,15 +299,15 @@ enum error notify_rename(struct tree *tree, const struct tree_place *from,
 /* ---- the watched directory itself ---- */
 
 struct watch_end {
-    struct decision_news news;
+    struct commit_callback callback;
     struct guid space;
     uint64_t directory;
 };
 
-static void report_watch_end(struct decision_news *news)
+static void report_watch_end(struct commit_callback *callback)
 {
-    const struct watch_end *watch_end = (const struct watch_end *)(const void *)news;
-    const struct change_news change = { .action = CHANGE_WATCHED_GONE };
+    const struct watch_end *watch_end = (const struct watch_end *)(const void *)callback;
+    const struct change_notification change = { .action = CHANGE_WATCHED_GONE };
     struct stripe *stripe = stripe_of(&watch_end->space);
 
     lock_acquire(&stripe->lock);
@@ -325,8 +324,8 @@ void notify_gone(struct tree *tree, uint64_t directory)
     if (!is_watched(&tree->space))
         return;
     watch_end = arena_alloc(tree->d->arena, sizeof *watch_end);
-    *watch_end = (struct watch_end){ .news.tell = report_watch_end,
+    *watch_end = (struct watch_end){ .callback.run = report_watch_end,
                                      .space = tree->space,
                                      .directory = directory };
-    decision_tell(tree->d, &watch_end->news);
+    decision_on_commit(tree->d, &watch_end->callback);
 }

@@ -1,18 +1,16 @@
-/* Notifies watchers of changes that this process makes in directories, over SMB or REST (decision:
+/* Notifies watchers of changes in directories that this process makes over SMB or REST (decision:
  * 358). Each change is reported once, after its commit, on the committing thread. MS-FSA 2.1.5.11,
  * MS-FSCC 2.4.42, 2.7.1
- *
  * (1) Every reported change is committed. A watcher receives all changes decided after it was
- *     added, and possibly some that were decided before and committed after.
- * (2) Changes of one directory are reported in commit order if one was decided after the other
- *     was committed. Concurrent changes are reported in either order.
- * (3) Watchers run on the committing thread, under a registry lock that is rarely shared with
- *     other shares. A watcher must not block or call any function of this file. It records the
- *     change and posts it to its own thread.
- * (4) After watcher_remove() has returned, the watcher is not running and will not be called
- *     again.
+ *     added, and possibly some that were decided earlier and committed later.
+ * (2) Two changes of one directory are reported in commit order if the second was decided after the
+ *     first was committed; concurrent changes are reported in any order.
+ * (3) Watchers run on the committing thread, under a registry lock that is rarely shared with other
+ *     shares. A watcher must not block or call any function of this file. It should record the
+ *     change and post it to its own thread.
+ * (4) After watcher_remove() has returned, the watcher is not running and will not be called again.
  *
- * Without watchers of the share, a change costs one atomic load. Thread-safe. */
+ * If a share has no watchers, a change costs one atomic load. Thread-safe. */
 #ifndef LAGRA_OPENS_CHANGE_NOTIFICATION_H
 #define LAGRA_OPENS_CHANGE_NOTIFICATION_H
 
@@ -39,22 +37,22 @@ enum change_action {
     CHANGE_RENAMED_OLD = 4, /* followed by RENAMED_NEW in the same call of changed() */
     CHANGE_RENAMED_NEW = 5,
     CHANGE_WATCHED_GONE =
-        0x100, /* the directory itself is deleted or has a pending delete: ends the watch */
+        0x100, /* the directory was deleted or is pending delete; ends the watch */
 };
 
-struct change_news {
+struct change_notification {
     enum change_action action;
     struct bytes path;     /* relative to the watched directory, with '/'; valid during the call */
-    struct bytes new_path; /* for RENAMED_OLD: new path; else ptr NULL */
+    struct bytes new_path; /* RENAMED_OLD only: the new path; otherwise ptr NULL */
 };
 
 /* Owned by the caller; linked into the registry between add and remove. */
 struct watcher {
     struct guid space;  /* of the share */
     uint64_t directory; /* watched node */
-    uint32_t filter;    /* CHANGE_* to report */
+    uint32_t filter;    /* CHANGE_* flags to report */
     bool is_recursive;  /* watches the whole subtree */
-    void (*changed)(struct watcher *watcher, const struct change_news *news);
+    void (*changed)(struct watcher *watcher, const struct change_notification *notification);
     struct watcher *next, **link; /* registry links */
 };
 void watcher_add(struct watcher *watcher);
@@ -62,11 +60,14 @@ void watcher_remove(struct watcher *watcher);
 
 /* ---- reporting changes, in the decision that makes them ---- */
 
-/* Reports a change to the watchers of the directory that contains `place` and of the directories
- * above it, once the decision's changes are committed. place: returned by tree_find(), with the
- * path from the root, or by tree_find_id(), in which case the path is looked up if the share has
- * watchers. Changes of the root itself are not reported. filter: CHANGE_*; watchers of any of these
- * are notified. Adds no part to the decision. Returns OK, or an error of decision_fail_store(). */
+/* Reports a change to the watchers of the directory that contains `place`, and to recursive
+ * watchers of the directories above it, once the decision's changes are committed. Changes of the
+ * root itself are not reported. Opens no part of the decision.
+ *
+ * place    returned by tree_find(), with the path from the root; or by tree_find_id(), in which
+ *          case the path is looked up if the share has watchers
+ * filter   CHANGE_*; a watcher is notified if it has any of these flags
+ * returns  OK, or an error of decision_fail_store() */
 enum error notify_change(struct tree *tree, const struct tree_place *place,
                          enum change_action action, uint32_t filter);
 /* Like notify_change(), for CHANGE_FILE_NAME or CHANGE_DIRECTORY_NAME, depending on the node. */

@@ -1,5 +1,5 @@
-/* Iterates over the handles of a share in the order of their index (open_record.h), and reads the
- * paths of their nodes. tree: current state of the share. */
+/* Lists the handles of a share in the order of their index (open_record.h), and reads the paths of
+ * their nodes. tree: the share's current state. */
 #ifndef LAGRA_OPENS_HANDLE_INDEX_H
 #define LAGRA_OPENS_HANDLE_INDEX_H
 
@@ -7,28 +7,28 @@
 #include "service/decision.h"
 #include "tree/tree.h"
 
-/* Maximum number of records read by one request; the next one continues at its marker. */
+/* Maximum number of records read by a request, which the next one continues at a marker */
 #define HANDLE_WORK_MAX   20000u
 /* Maximum number of records read on a worker. */
 #define HANDLE_WORKER_MAX 64u
 
-/* Position in a listing: at this handle, or at the next one if it no longer exists. */
+/* Position in a listing: this handle, or the next one if it no longer exists. */
 struct handle_marker {
     bool is_given;
     uint64_t node, id;
 };
 
-/* Path of a node, read parent by parent, not from one consistent snapshot. */
+/* Path of a node, read one parent at a time, so not from one consistent snapshot. */
 struct handle_path {
     struct bytes path; /* empty: the root directory */
     uint64_t parent;
 };
-/* Depth beyond which nodes are not found. Requests create paths of at most 250 names, but
- * renaming a directory can make deeper ones. decision: 340 */
+/* Nodes deeper than this are not found. Requests create paths of at most 250 names, but renaming a
+ * directory can make deeper ones. decision: 340 */
 #define HANDLE_DEPTH_MAX 1000u
-/* Memory for the path of one handle, with a wide margin. */
+/* Memory limit for the path of one handle, with a wide margin. */
 #define HANDLE_ARENA_MAX ((size_t)16 << 20)
-/* Reads the current record of a node other than the root. Adds no part. Returns like
+/* Reads the current record of a node other than the root. Opens no part. Returns like
  * tree_node_read(). */
 enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint64_t id,
                                    struct tree_node *ret_node);
@@ -36,12 +36,13 @@ enum store_result handle_node_read(struct tree *tree, struct arena *arena, uint6
  * Returns STORE_OK; STORE_NOT_FOUND: not below `top`, or deleted; errors of read_view_get(). */
 enum store_result handle_path_read(struct tree *tree, struct arena *arena, uint64_t node,
                                    uint64_t top, unsigned *work, struct handle_path *ret_place);
-/* Iterates over the handles of a node, or of the whole share if node is NULL, from the marker
- * on. */
+/* Iterates over the handles of a node (of the entire share if node is NULL), starting at the
+ * marker. */
 struct index_iterator *handle_scan(struct tree *tree, const uint64_t *node,
                                    const struct handle_marker *from);
-/* Advances to the next handle that is not stale (handle_counts()), or to any handle once *work is
- * HANDLE_WORK_MAX. Returns like index_iterator_next(); STORE_NOT_FOUND: no more. */
+/* Advances to the next handle that is not stale (handle_counts()). Once *work has reached
+ * HANDLE_WORK_MAX, also returns stale handles. Returns like index_iterator_next(); STORE_NOT_FOUND
+ * at the end. */
 enum store_result handle_next(struct tree *tree, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
 /* Searches a consistent snapshot of the share for a handle below the directory. Increments *work

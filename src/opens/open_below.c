@@ -1,10 +1,10 @@
-/* Searches for open handles below a directory; see handle_index.h. Reads each directory of the
- * share at most once, regardless of the number of handles below it. */
+/* Finds open handles below a directory; see handle_index.h. Reads each directory of the share at
+ * most once, regardless of the number of handles. */
 #include "opens/handle_index.h"
 
 #define SEEN_SIZE_FIRST 64u
 
-/* Set of visited nodes, none of which is below the directory; allocated in the decision's arena. */
+/* Visited nodes, none of which is below the directory. Allocated in the decision's arena. */
 struct elsewhere {
     struct arena *arena;
     uint64_t *nodes; /* hash table with open addressing; TREE_ROOT: free slot */
@@ -48,8 +48,8 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
     return true;
 }
 
-/* Reads the parents of a node, up to the first one already visited. Returns STORE_OK if one of them
- * is the directory; STORE_NOT_FOUND; errors of read_view_get(). */
+/* Reads the ancestors of a node, up to the first one already visited. Returns STORE_OK if one of
+ * them is the directory; otherwise STORE_NOT_FOUND, or an error of read_view_get(). */
 static enum store_result search_parents(struct tree *tree, struct arena *arena,
                                         struct elsewhere *elsewhere, uint64_t node,
                                         uint64_t directory, unsigned *work)

@@ -18,18 +18,18 @@ static const struct bytes starts_key = BYTES("s");
 struct start {
     instant at;
     uint64_t
-        lasted; /* ticks until the next start, at most HANDLE_KEPT_TICKS_MAX; 0 for the newest */
+        lasted; /* ticks until the next start, at most HANDLE_TIMEOUT_TICKS_MAX; 0 for the newest */
 };
 
-/* Starts in ascending order, except those whose process ran no longer than a later one. */
+/* Starts, ascending, without those whose process ran no longer than a later one. */
 struct starts {
     struct start of[STARTS_MAX];
     size_t count;
 };
 
-/* An instant later than all instants in the store (clock invariant 2). */
+/* Later than all instants in the store (clock invariant 2) */
 static _Atomic uint64_t epoch;
-/* Earlier starts and this one; unchanged after the services have started. */
+/* This start and earlier ones; unchanged after the services have started */
 static struct starts starts;
 
 uint64_t open_epoch(void)
@@ -59,20 +59,20 @@ static void remove_start(struct starts *all, size_t i)
     memmove(&all->of[i], &all->of[i + 1], (all->count - i) * sizeof all->of[0]);
 }
 
-/* Sets the run time of the newest start, which ended at `now`. */
+/* Sets the run time of the newest start's process, which ended at `now`. */
 static void end_newest(struct starts *all, instant now)
 {
     struct start *newest = &all->of[all->count - 1];
     uint64_t lasted = now - newest->at;
 
-    newest->lasted = lasted < HANDLE_KEPT_TICKS_MAX ? lasted : HANDLE_KEPT_TICKS_MAX;
+    newest->lasted = lasted < HANDLE_TIMEOUT_TICKS_MAX ? lasted : HANDLE_TIMEOUT_TICKS_MAX;
     while (all->count > 1 && all->of[all->count - 2].lasted <= all->of[all->count - 1].lasted)
         remove_start(all, all->count - 2);
 }
 
-/* Adds a start. If the list is full, merges the two oldest starts. As a result, a handle may expire
- * early, and an expired handle from before both starts becomes valid again if all processes since
- * the second one ran for less than its timeout in total. */
+/* Adds a start. If the list is full, merges the two oldest ones. This has two effects: a handle may
+ * expire early; and a handle from before both starts, although expired, becomes valid again if all
+ * processes since the second start ran for less than its timeout in total. */
 static void add_start(struct starts *all, instant now)
 {
     if (all->count > 0)
@@ -109,8 +109,8 @@ static bool decode(struct bytes value, struct starts *ret_starts)
 
         start->at = decode_u64(&in);
         start->lasted = decode_u64(&in);
-        if (start->lasted > HANDLE_KEPT_TICKS_MAX || (start->lasted == 0) != (i == count - 1) ||
-            start->at > INSTANT_MAX - HANDLE_KEPT_TICKS_MAX)
+        if (start->lasted > HANDLE_TIMEOUT_TICKS_MAX || (start->lasted == 0) != (i == count - 1) ||
+            start->at > INSTANT_MAX - HANDLE_TIMEOUT_TICKS_MAX)
             return false;
         if (i > 0 && (start->at <= start[-1].at || start->lasted >= start[-1].lasted))
             return false;

@@ -25,7 +25,7 @@ enum {
 static instant disconnected_until(const struct handle *handle)
 {
     return handle->persists && handle->epoch != open_epoch()
-               ? open_epoch_end_of(handle->epoch, handle->kept.ticks)
+               ? open_epoch_end_of(handle->epoch, handle->durable.ticks)
                : handle->disconnected_until;
 }
 
@@ -76,19 +76,19 @@ struct bytes handle_reconnect_key(struct arena *arena, uint64_t id)
 
 /* ---- writing ---- */
 
-static void encode_reconnect(struct text *out, const struct handle_kept *kept)
+static void encode_reconnect(struct text *out, const struct durable_handle_state *durable)
 {
-    const struct handle_times *times = &kept->times;
+    const struct handle_times *times = &durable->times;
 
-    encode_u64(out, kept->ticks);
-    encode_u64(out, kept->granted);
+    encode_u64(out, durable->ticks);
+    encode_u64(out, durable->granted);
     encode_u8(out, (uint8_t)((times->keeps_accessed ? KEEPS_ACCESSED : 0) |
                              (times->keeps_written ? KEEPS_WRITTEN : 0) |
                              (times->keeps_changed ? KEEPS_CHANGED : 0) |
                              (times->has_written ? HAS_WRITTEN : 0)));
     encode_u64(out, times->shown_written);
     encode_u64(out, times->shown_until);
-    encode_bytes(out, kept->of_client);
+    encode_bytes(out, durable->of_client);
 }
 
 static void put_return(struct changes *changes, struct arena *arena, const struct handle *handle)
@@ -107,10 +107,10 @@ void handle_put(struct changes *changes, struct arena *arena, const struct handl
     char key[HANDLE_KEY_SIZE];
     struct text out;
 
-    assert(handle->kept.ticks <= HANDLE_KEPT_TICKS_MAX);
+    assert(handle->durable.ticks <= HANDLE_TIMEOUT_TICKS_MAX);
     text_init(&out, arena,
               96 + handle->client_address.len + handle->client_name.len +
-                  handle->kept.of_client.len);
+                  handle->durable.of_client.len);
     encode_u8(&out, HANDLE_VERSION);
     encode_u64(&out, handle->epoch);
     encode_u8(&out, handle->persists);
@@ -121,9 +121,9 @@ void handle_put(struct changes *changes, struct arena *arena, const struct handl
     encode_u64(&out, handle->opened);
     encode_u64(&out, handle->reconnected);
     encode_u64(&out, handle->disconnected_until);
-    encode_reconnect(&out, &handle->kept);
+    encode_reconnect(&out, &handle->durable);
     changes_index_put(changes, write_key(key, handle->node, handle->id), text_bytes(&out));
-    if (handle->kept.of_client.ptr)
+    if (handle->durable.of_client.ptr)
         put_return(changes, arena, handle);
 }
 
@@ -145,24 +145,25 @@ void handle_delete(struct changes *changes, uint64_t node, const struct open_ent
 
 /* ---- reading ---- */
 
-static bool decode_reconnect(struct decoder *in, struct handle_kept *ret_kept)
+static bool decode_reconnect(struct decoder *in, struct durable_handle_state *ret_durable)
 {
-    struct handle_kept kept = { .ticks = decode_u64(in) };
+    struct durable_handle_state durable = { .ticks = decode_u64(in) };
     uint64_t granted = decode_u64(in);
     uint8_t flags = decode_u8(in);
 
-    kept.granted = (uint32_t)granted;
-    kept.times = (struct handle_times){
+    durable.granted = (uint32_t)granted;
+    durable.times = (struct handle_times){
         .keeps_accessed = flags & KEEPS_ACCESSED,
         .keeps_written = flags & KEEPS_WRITTEN,
         .keeps_changed = flags & KEEPS_CHANGED,
         .has_written = flags & HAS_WRITTEN,
     };
-    kept.times.shown_written = decode_u64(in);
-    kept.times.shown_until = decode_u64(in);
-    kept.of_client = decode_bytes(in);
-    *ret_kept = kept;
-    return kept.ticks <= HANDLE_KEPT_TICKS_MAX && granted <= UINT32_MAX && flags <= TIMES_FLAGS;
+    durable.times.shown_written = decode_u64(in);
+    durable.times.shown_until = decode_u64(in);
+    durable.of_client = decode_bytes(in);
+    *ret_durable = durable;
+    return durable.ticks <= HANDLE_TIMEOUT_TICKS_MAX && granted <= UINT32_MAX &&
+           flags <= TIMES_FLAGS;
 }
 
 bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle)
@@ -187,7 +188,7 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
     h.opened = decode_u64(&in);
     h.reconnected = decode_u64(&in);
     h.disconnected_until = decode_u64(&in);
-    if (!decode_reconnect(&in, &h.kept))
+    if (!decode_reconnect(&in, &h.durable))
         return false;
     if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
         return false;

@@ -89,17 +89,17 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     o.open.meets = flags / OPEN_MEETS;
     o.persists = flags & OPEN_PERSISTS;
     o.deletes = flags & OPEN_DELETES;
-    o.kept_ticks = o.persists ? decode_u64(in) : 0;
+    o.timeout_ticks = o.persists ? decode_u64(in) : 0;
     o.disconnected_until = flags & OPEN_AWAY ? decode_u64(in) : 0;
-    if (in->bad || o.kept_ticks > HANDLE_KEPT_TICKS_MAX)
+    if (in->bad || o.timeout_ticks > HANDLE_TIMEOUT_TICKS_MAX)
         return false;
     if (o.persists && o.epoch != open_epoch())
-        o.disconnected_until = open_epoch_end_of(o.epoch, o.kept_ticks);
+        o.disconnected_until = open_epoch_end_of(o.epoch, o.timeout_ticks);
     *ret_open = o;
     return true;
 }
 
-/* Returns true unless the open is stale. A persistent open from an earlier process is stale once it
+/* Returns false if the open is stale. A persistent open from an earlier process is stale once it
  * has expired. A persistent open of this process is never stale, because closing it has further
  * effects. */
 static bool counts(const struct open_entry *open, uint64_t closed, instant now)
@@ -131,7 +131,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t close
     return true;
 }
 
-/* Removes caching entries without an open. */
+/* Removes caching entries that no open uses. */
 static void drop_cachings(struct open_set *set)
 {
     uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0 means no open; else the new number + 1 */
@@ -231,7 +231,7 @@ static void encode_open(struct text *out, const struct open_entry *at)
                              (at->disconnected_until > 0 ? OPEN_AWAY : 0) |
                              at->open.meets * OPEN_MEETS));
     if (at->persists)
-        encode_u64(out, at->kept_ticks);
+        encode_u64(out, at->timeout_ticks);
     if (at->disconnected_until > 0)
         encode_u64(out, at->disconnected_until);
 }

@@ -18,8 +18,8 @@ enum store_result open_set_read(struct tree *tree, struct read_view *before,
         return STORE_OK;
     if (!result)
         result = tree_read_state(tree);
-    /* As in tree_open(), the share may have been deleted, or restored without its opens, since the
-     * file was found. */
+    /* As in tree_open(): since the file was found, the share may have been deleted, or restored
+     * without its opens. */
     if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
         result = STORE_CONFLICT;
     if (!result && !open_set_decode(arena, value, tree->state.reopened, tree->d->now, ret_set))
@@ -60,7 +60,7 @@ enum error open_state_read(struct open_state *opens, struct tree *tree, struct d
 
 enum error open_state_drop_locks(struct open_state *opens)
 {
-    enum error e = open_state_read_locks(opens); /* ignores locks whose open was already stale */
+    enum error e = open_state_read_locks(opens); /* skips locks whose open was already stale */
     size_t kept = 0;
 
     if (e)

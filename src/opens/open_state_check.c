@@ -1,9 +1,9 @@
-/* Checks operations against the rules of concurrency/opens.h, and implements operations without a
- * handle. For operations on handles see open_state_handles.c. */
+/* Checks operations against the rules of concurrency/opens.h. Operations on handles are in
+ * open_state_handles.c. */
 #include "opens/break_notification.h"
 #include "opens/open_state_private.h"
 
-/* Starts a wait, or continues it until its timeout. */
+/* Starts or continues waiting; fails after the timeout. */
 static enum error wait(struct open_state *opens, const struct file_use *use)
 {
     struct decision *d = opens->d;
@@ -22,23 +22,23 @@ static enum error wait(struct open_state *opens, const struct file_use *use)
 
 void open_state_notify_break(struct open_state *opens, struct caching_entry *holder, uint8_t to)
 {
-    const struct break_notification news = { .space = opens->part->partition.space,
-                                             .node = opens->node,
-                                             .key = holder->key,
-                                             .holds = holder->caching.holds,
-                                             .to = to,
-                                             .epoch = holder->epoch,
-                                             .at = opens->d->now };
+    const struct break_notification notification = { .space = opens->part->partition.space,
+                                                     .node = opens->node,
+                                                     .key = holder->key,
+                                                     .holds = holder->caching.holds,
+                                                     .to = to,
+                                                     .epoch = holder->epoch,
+                                                     .at = opens->d->now };
 
     holder->reported = to;
     if (holder->caching.holds == CACHING_READ)
         holder->caching.holds = to;
     opens->is_changed = true;
-    break_notification_add(opens->d, &news);
+    break_notification_add(opens->d, &notification);
 }
 
 /* Breaks the holder's caching to `to`. If another break is in progress, the new one is sent after
- * the acknowledgment of that one. */
+ * its acknowledgment. */
 static void start_break(struct open_state *opens, struct caching_entry *holder, uint8_t to)
 {
     bool is_breaking = caching_is_breaking(holder);
@@ -51,7 +51,7 @@ static void start_break(struct open_state *opens, struct caching_entry *holder, 
     open_state_notify_break(opens, holder, to);
 }
 
-/* Returns the opens in the form the rules use. */
+/* Converts the opens to the form that the rules use. */
 static struct file_opens opens_of(const struct open_state *opens)
 {
     struct arena *arena = opens->d->arena;
@@ -93,26 +93,26 @@ enum error open_state_check(struct open_state *opens, const struct file_use *use
 {
     struct open_set *set = &opens->set;
     struct caching_break *breaks = arena_array(opens->d->arena, set->caching_count, sizeof *breaks);
-    struct opens_verdict verdict;
+    struct opens_check_result result;
     bool again = true, has_settled = false;
 
     while (again) {
         const struct file_opens all = opens_of(opens);
         enum error e;
 
-        verdict = opens_judge(&all, use, own, breaks);
-        e = open_state_resolve_conflicts(opens, use, &verdict, breaks, &again);
+        result = opens_check(&all, use, own, breaks);
+        e = open_state_resolve_conflicts(opens, use, &result, breaks, &again);
         if (e)
             return e;
         has_settled |= again;
     }
-    for (size_t i = 0; i < verdict.break_count; i++)
+    for (size_t i = 0; i < result.break_count; i++)
         start_break(opens, &set->cachings[breaks[i].caching], breaks[i].to);
-    if (verdict.error)
-        return verdict.error;
-    /* A read-only operation cannot commit changes. It returns DECIDE_WAITS, which commits them like
-     * breaks, and is then decided again. */
-    return verdict.waits || (has_settled && !may_commit_changes(opens)) ? wait(opens, use) : OK;
+    if (result.error)
+        return result.error;
+    /* A read-only operation cannot commit changes itself. DECIDE_WAITS commits them, like breaks,
+     * and then decides again. */
+    return result.waits || (has_settled && !may_commit_changes(opens)) ? wait(opens, use) : OK;
 }
 
 enum error open_state_check_rest(struct open_state *opens, enum rest_use use)

@@ -1,4 +1,4 @@
-/* How reads, writes, locks and renames through a handle affect the open state. */
+/* Effect of reads, writes, locks and renames through a handle on the open state. */
 #include "concurrency/lock_sets.h"
 #include "opens/open_state_private.h"
 
@@ -7,9 +7,10 @@
 /* Breaks the caching of others without waiting. MS-FSA 2.1.5.4 */
 static enum error break_data_caching(struct open_state *opens, const struct open_entry *open)
 {
-    const struct file_use use = {
-        .share = ACCESS_ALL, .strips = CACHING_ALL, .ignores_pending = true, .changes_data = true
-    };
+    const struct file_use use = { .share = ACCESS_ALL,
+                                  .breaks_caching = CACHING_ALL,
+                                  .ignores_pending = true,
+                                  .changes_data = true };
     enum error e = open_state_check(opens, &use, open->open.caching);
 
     if (!e)
@@ -19,9 +20,8 @@ static enum error break_data_caching(struct open_state *opens, const struct open
 
 /* ---- locks ---- */
 
-/* Returns how many of the first locks have valid ranges and fit within BYTE_LOCKS_MAX. Sets
- * *ret_error to the reason for refusing the next one; a conflict of the allowed locks takes
- * precedence over it. */
+/* Counts the leading locks that have valid ranges and fit within BYTE_LOCKS_MAX. Sets *ret_error to
+ * the error of the next one; a conflict of the counted locks takes precedence. */
 static size_t count_allowed(struct open_state *opens, const struct byte_lock *wanted, size_t count,
                             enum error *ret_error)
 {
@@ -133,7 +133,7 @@ enum error open_state_break_handles(struct open_state *opens, uint64_t handle)
 {
     const struct file_use use = {
         .share = ACCESS_ALL,
-        .strips = CACHING_HANDLE,
+        .breaks_caching = CACHING_HANDLE,
         .waits_for = CACHING_HANDLE,
         .is_open = true,
         .has_waited = opens->d->waits_until > 0,

@@ -34,8 +34,8 @@ static void drop_cachings_without_open(struct open_state *opens)
             caching_settle(&set->cachings[i], 0);
 }
 
-/* Closes the disconnected opens that conflict with the operation, and sets *ret_ended if there are
- * any. Their index entries are deleted when the open state is written. Returns OK, or an error of
+/* Closes the disconnected opens that conflict with the operation. Sets *ret_ended if there are any.
+ * Their index entries are deleted when the open state is written. Returns OK, or an error of
  * decision_fail_store(). */
 static enum error close_opens(struct open_state *opens, const struct file_use *use,
                               const struct caching_break *breaks, size_t break_count,
@@ -49,7 +49,7 @@ static enum error close_opens(struct open_state *opens, const struct file_use *u
         const struct open_entry open = set->opens[i];
         bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
 
-        if (may_be_closed(opens, &open) && (!opens_bear(&open.open, use) || is_broken))
+        if (may_be_closed(opens, &open) && (!opens_are_compatible(&open.open, use) || is_broken))
             set->stale[set->stale_count++] = open;
         else
             set->opens[kept++] = open;
@@ -66,7 +66,7 @@ static enum error close_opens(struct open_state *opens, const struct file_use *u
 
 enum holders { HELD_BY_NOBODY, HELD_BY_DISCONNECTED, HELD_BY_CLIENTS };
 
-/* Returns, for each caching entry, what kinds of opens hold it. */
+/* Returns, for each caching entry, which kinds of opens hold it. */
 static enum holders *find_holders(const struct open_state *opens)
 {
     enum holders *holders = arena_array(opens->d->arena, opens->set.caching_count, sizeof *holders);
@@ -96,21 +96,21 @@ static void apply_break(struct open_state *opens, const struct caching_break *br
 }
 
 enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
-                                        const struct opens_verdict *verdict,
+                                        const struct opens_check_result *result,
                                         const struct caching_break *breaks, bool *ret_again)
 {
     const enum holders *holders;
-    bool shares = verdict->error != E_SharingViolation || (opens->is_leased && use->is_open);
+    bool shares = result->error != E_SharingViolation || (opens->is_leased && use->is_open);
     enum error e;
 
     *ret_again = false;
-    if (verdict->error && shares)
+    if (result->error && shares)
         return OK;
-    e = close_opens(opens, use, breaks, verdict->break_count, ret_again);
-    if (e || verdict->break_count == 0)
+    e = close_opens(opens, use, breaks, result->break_count, ret_again);
+    if (e || result->break_count == 0)
         return e;
     holders = find_holders(opens);
-    for (size_t i = 0; i < verdict->break_count; i++)
+    for (size_t i = 0; i < result->break_count; i++)
         if (holders[breaks[i].caching] == HELD_BY_DISCONNECTED) {
             apply_break(opens, &breaks[i]);
             *ret_again = true;

@@ -5,8 +5,8 @@
 
 /* ---- disconnect ---- */
 
-/* Reads the handle's index entry. It is read later than the file, so the handle may have been
- * closed in between. */
+/* Reads the handle's index entry, which may be missing: it is read later than the file, and the
+ * handle may have been closed in between. */
 static enum error read_handle(struct open_state *opens, uint64_t id, struct handle *ret_handle)
 {
     struct decision *d = opens->d;
@@ -41,7 +41,7 @@ static bool may_stay(struct open_state *opens, const struct open_entry *open)
 }
 
 enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
-                                 const struct handle_kept *kept, bool *ret_stays)
+                                 const struct durable_handle_state *durable, bool *ret_stays)
 {
     struct open_entry *open = open_set_find(&opens->set, handle);
     struct handle shown;
@@ -55,9 +55,9 @@ enum error open_state_disconnect(struct open_state *opens, uint64_t handle,
     e = read_handle(opens, handle, &shown);
     if (e)
         return e;
-    open->disconnected_until = opens->d->now + kept->ticks;
+    open->disconnected_until = opens->d->now + durable->ticks;
     shown.disconnected_until = open->disconnected_until;
-    shown.kept = *kept;
+    shown.durable = *durable;
     opens->is_changed = true;
     open_state_write(opens);
     handle_put(opens->part->changes, opens->d->arena, &shown);
@@ -100,7 +100,7 @@ enum error open_state_reconnect(struct open_state *opens, uint64_t handle,
     shown.client_name = from->client_name;
     shown.reconnected = opens->d->now;
     if (!shown.persists)
-        shown.kept.of_client = bytes_of(NULL, 0);
+        shown.durable.of_client = bytes_of(NULL, 0);
     opens->is_changed = true;
     open_state_write(opens);
     handle_put(opens->part->changes, opens->d->arena, &shown);

@@ -3,7 +3,7 @@
 
 #include "opens/open_state_private.h"
 
-/* Returns the index of the entry with the key, or NO_CACHING. */
+/* Returns the index of the caching entry with the key, or NO_CACHING. */
 static uint16_t find_caching(const struct open_state *opens, const struct guid *key)
 {
     for (size_t i = 0; i < opens->set.caching_count; i++)
@@ -14,27 +14,27 @@ static uint16_t find_caching(const struct open_state *opens, const struct guid *
 
 /* ---- open ---- */
 
-/* Returns the open's access and the caching that it breaks: none for an attribute-only open, write
- * caching for other opens, and all caching for an overwrite. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+/* Returns the access that the open needs and the caching that it breaks: none for an attribute-only
+ * open, all for an overwrite, otherwise write caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
 static struct file_use use_of_open(const struct open_state *opens,
-                                   const struct open_state_open *asked)
+                                   const struct open_state_open *request)
 {
-    uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
+    uint8_t breaks_caching = request->replaces ? CACHING_ALL : request->meets ? CACHING_WRITE : 0;
 
     return (struct file_use){
-        .access = asked->access | (asked->replaces ? ACCESS_WRITE : 0),
-        .share = asked->share,
-        .strips = strips,
-        .waits_for = strips & CACHING_WRITE,
-        .needs_writable = asked->replaces || (asked->access & ACCESS_WRITE),
+        .access = request->access | (request->replaces ? ACCESS_WRITE : 0),
+        .share = request->share,
+        .breaks_caching = breaks_caching,
+        .waits_for = breaks_caching & CACHING_WRITE,
+        .needs_writable = request->replaces || (request->access & ACCESS_WRITE),
         .is_open = true,
-        .spares_leases = !asked->replaces && asked->meets == MEETS_OPLOCKS,
+        .breaks_oplocks_only = !request->replaces && request->meets == MEETS_OPLOCKS,
         .has_waited = opens->d->waits_until > 0,
     };
 }
 
 /* Adds an entry for the caching of an open. */
-static uint16_t add_caching(struct open_state *opens, const struct open_state_open *asked)
+static uint16_t add_caching(struct open_state *opens, const struct open_state_open *request)
 {
     struct open_set *set = &opens->set;
     struct caching_entry *entries =
@@ -44,9 +44,9 @@ static uint16_t add_caching(struct open_state *opens, const struct open_state_op
         memcpy(entries, set->cachings, set->caching_count * sizeof *entries);
     set->cachings = entries;
     entries[set->caching_count] = (struct caching_entry){
-        .key = asked->caching_key,
-        .caching.is_oplock = asked->is_oplock,
-        .epoch = asked->epoch,
+        .key = request->caching_key,
+        .caching.is_oplock = request->is_oplock,
+        .epoch = request->epoch,
     };
     return (uint16_t)set->caching_count++;
 }
@@ -67,18 +67,18 @@ struct caching_given open_state_caching_of(const struct open_state *opens, uint1
 }
 
 /* Grants caching to the new open and returns the index of its entry. */
-static uint16_t grant(struct open_state *opens, const struct open_state_open *asked, uint16_t own,
+static uint16_t grant(struct open_state *opens, const struct open_state_open *request, uint16_t own,
                       struct caching_given *ret_given)
 {
-    uint8_t has = open_state_grant(opens, asked->caching, asked->is_oplock, own);
+    uint8_t has = open_state_grant(opens, request->caching, request->is_oplock, own);
     struct caching_entry *entry;
 
-    *ret_given = (struct caching_given){ .epoch = asked->epoch };
+    *ret_given = (struct caching_given){ .epoch = request->epoch };
     if (own == NO_CACHING &&
-        ((has == 0 && !asked->is_lease) || opens->set.caching_count == CACHINGS_MAX))
+        ((has == 0 && !request->is_lease) || opens->set.caching_count == CACHINGS_MAX))
         return NO_CACHING;
     if (own == NO_CACHING)
-        own = add_caching(opens, asked);
+        own = add_caching(opens, request);
     entry = &opens->set.cachings[own];
     if (entry->caching.holds != has) {
         caching_settle(entry, has);
@@ -112,41 +112,42 @@ static void add_open(struct open_state *opens, const struct open_entry *open)
     opens->is_changed = true;
 }
 
-enum error open_state_open(struct open_state *opens, const struct open_state_open *asked,
+enum error open_state_open(struct open_state *opens, const struct open_state_open *request,
                            struct handle *ret_handle, struct caching_given *ret_given)
 {
-    uint16_t own = find_caching(opens, &asked->caching_key);
-    struct file_use use = use_of_open(opens, asked);
+    uint16_t own = find_caching(opens, &request->caching_key);
+    struct file_use use = use_of_open(opens, request);
     struct open_entry open = { .id = new_id(opens),
                                .epoch = open_epoch(),
-                               .persists = asked->persists,
-                               .deletes = asked->deletes,
-                               .kept_ticks = asked->persists ? asked->kept->ticks : 0 };
+                               .persists = request->persists,
+                               .deletes = request->deletes,
+                               .timeout_ticks = request->persists ? request->durable->ticks : 0 };
     enum error e;
 
-    assert(asked->access <= ACCESS_ALL && asked->share <= ACCESS_ALL);
-    assert(asked->caching <= CACHING_ALL && asked->meets <= MEETS_ALL);
+    assert(request->access <= ACCESS_ALL && request->share <= ACCESS_ALL);
+    assert(request->caching <= CACHING_ALL && request->meets <= MEETS_ALL);
     if (opens->set.open_count == OPENS_MAX)
         return decision_fail(opens->d, E_ServerBusy,
                              "The file has %u open handles, which is the maximum.", OPENS_MAX);
     e = open_state_check(opens, &use, own);
     if (e)
         return e;
-    open.open =
-        (struct file_open){ .access = asked->access, .share = asked->share, .meets = asked->meets };
-    open.open.caching = grant(opens, asked, own, ret_given);
+    open.open = (struct file_open){ .access = request->access,
+                                    .share = request->share,
+                                    .meets = request->meets };
+    open.open.caching = grant(opens, request, own, ret_given);
     add_open(opens, &open);
     *ret_handle = (struct handle){ .node = opens->node,
                                    .id = open.id,
                                    .epoch = open.epoch,
                                    .persists = open.persists,
-                                   .access = asked->access,
-                                   .session = asked->session,
-                                   .client_address = asked->client_address,
-                                   .client_name = asked->client_name,
+                                   .access = request->access,
+                                   .session = request->session,
+                                   .client_address = request->client_address,
+                                   .client_name = request->client_name,
                                    .opened = opens->d->now };
-    if (asked->persists)
-        ret_handle->kept = *asked->kept;
+    if (request->persists)
+        ret_handle->durable = *request->durable;
     open_state_write(opens);
     handle_put(opens->part->changes, opens->d->arena, ret_handle);
     return OK;
@@ -162,7 +163,7 @@ static void set_pending(struct open_state *opens, bool is_pending)
     opens->is_changed = true;
 }
 
-/* Updates the index of pending deletes from the set. */
+/* Adds or removes the node's entry in the index of pending deletes. */
 static void index_pending(struct open_state *opens)
 {
     if (opens->set.is_delete_pending)
@@ -251,8 +252,8 @@ enum error open_state_set_delete_pending(struct open_state *opens, uint64_t hand
 
 /* ---- caching ---- */
 
-/* Returns the target of the next break. Handle and write caching are broken first, read caching in
- * a second break, as in Windows (smbtorture, smb2.lease.breaking3). */
+/* Returns the target of the next break. Handle and write caching are broken first and read caching
+ * in a second break, as in Windows (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
     uint8_t to = entry->caching.breaks_to;

@@ -4,7 +4,7 @@
 
 #include "opens/open_state.h"
 
-/* Wakes the requests that wait for the open state once its changes are committed. */
+/* Wakes the requests that wait for the open state, once its changes are committed. */
 static inline void open_state_wakes(const struct open_state *opens)
 {
     const struct waiter_key key = open_state_waiting_key(opens);
@@ -17,14 +17,14 @@ enum error open_state_read_locks(struct open_state *opens);
 /* Removes the locks of opens that are no longer in the set. Returns OK, or an error of
  * decision_fail_store(). */
 enum error open_state_drop_locks(struct open_state *opens);
-/* Resolves conflicts of an operation, after its check, with disconnected opens: closes them, or
- * applies the breaks to persistent ones. Sets *ret_again if the check must be repeated. Returns OK,
- * or an error of decision_fail_store(). */
+/* Resolves conflicts of a checked operation with disconnected opens: closes them, or applies the
+ * breaks to persistent ones. Sets *ret_again if the check must be repeated. Returns OK, or an error
+ * of decision_fail_store(). */
 enum error open_state_resolve_conflicts(struct open_state *opens, const struct file_use *use,
-                                        const struct opens_verdict *verdict,
+                                        const struct opens_check_result *result,
                                         const struct caching_break *breaks, bool *ret_again);
-/* Checks the operation against the rules and starts the breaks. own: the operation's own caching,
- * or NO_CACHING. Returns like open_state_check_rest(). */
+/* Checks the operation against the rules, and starts the necessary breaks. own: the operation's own
+ * caching, or NO_CACHING. Returns like open_state_check_rest(). */
 enum error open_state_check(struct open_state *opens, const struct file_use *use, uint16_t own);
 /* Returns the caching of an entry, or zeros for NO_CACHING. */
 struct caching_given open_state_caching_of(const struct open_state *opens, uint16_t number);

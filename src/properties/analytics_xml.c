@@ -56,7 +56,7 @@ enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *n
     return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
-/* The message with "only " is the service's, as reported by users. The message without it is
+/* Fails with the service's message. The one with "only " was reported by users; the one without is
  * modelled on it. decision: 266 */
 static enum error fail_days(struct call *call, const struct xml_node *node, const char *only)
 {

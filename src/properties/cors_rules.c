@@ -65,8 +65,8 @@ static bool is_same(struct bytes entry, struct bytes wanted)
     return bytes_equal(entry, wanted);
 }
 
-/* Compares case-sensitively with the origin as sent. An asterisk in the entry matches the
- * subdomains of a domain: "https://(*).contoso.com". rest: Set-Blob-Service-Properties,
+/* Compares an entry, case-sensitively, with the origin as sent. An asterisk in the entry matches
+ * the subdomains of a domain: "https://(*).contoso.com". rest: Set-Blob-Service-Properties,
  * AllowedOrigins; decision: 106 */
 static bool origin_fits(struct bytes entry, struct bytes origin)
 {

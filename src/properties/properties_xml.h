@@ -24,8 +24,7 @@ enum error logging_read(struct call *call, const struct xml_node *node,
 enum error metrics_read(struct call *call, const struct xml_node *node,
                         struct analytics_metrics *ret_metrics);
 
-/* Refuses an element that is allowed only if its section is enabled. The reason is worded as
- * recorded. */
+/* Refuses an element that is allowed only if its section is enabled, with the recorded reason. */
 enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *node,
                                      const char *child);
 /* Parses Enabled and Days of a retention policy, which is a section or part of one. Sets *ret_days

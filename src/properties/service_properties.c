@@ -246,29 +246,29 @@ void service_properties_watch(service_properties_changed *changed)
     watcher = changed;
 }
 
-struct properties_news {
-    struct decision_news base;
+struct properties_change {
+    struct commit_callback base;
     struct bytes account;
 };
 
-static void tell_change(struct decision_news *news)
+static void run_change(struct commit_callback *change)
 {
-    const struct properties_news *of = (const struct properties_news *)(void *)news;
+    const struct properties_change *of = (const struct properties_change *)(void *)change;
 
     if (watcher)
         watcher(of->account);
 }
 
-static void tell(struct decision *d)
+static void notify_change(struct decision *d)
 {
-    struct properties_news *news = arena_alloc(d->arena, sizeof *news);
+    struct properties_change *change = arena_alloc(d->arena, sizeof *change);
 
-    news->base.tell = tell_change;
-    news->account = d->input->account;
-    decision_tell(d, &news->base);
+    change->base.run = run_change;
+    change->account = d->input->account;
+    decision_on_commit(d, &change->base);
 }
 
-/* Properties that were not sent are unchanged. */
+/* Properties that were not sent remain unchanged. */
 enum error set_service_properties_decide(struct decision *d,
                                          const struct set_service_properties_parameters *p,
                                          struct set_service_properties_result *r)
@@ -302,14 +302,14 @@ enum error set_service_properties_decide(struct decision *d,
     if (p->has_minute_metrics)
         properties.minute_metrics = p->properties.minute_metrics;
     write_properties(d, &properties);
-    tell(d);
+    notify_change(d);
     return OK;
 }
 
 /* ---- Get Service Stats ---- */
 
-/* Reported by the secondary endpoint. Writes are visible there at once, unless the endpoint lags.
- * rest: Get-Blob-Service-Stats; decisions: 65, 535 */
+/* Returns the statistics of the secondary endpoint. Writes are visible there at once, unless the
+ * endpoint lags. rest: Get-Blob-Service-Stats; decisions: 65, 535 */
 enum error get_service_stats_decide(struct decision *d,
                                     const struct get_service_stats_parameters *p,
                                     struct get_service_stats_result *r)

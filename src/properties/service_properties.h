@@ -83,8 +83,8 @@ struct service_properties {
  * ever set. Strings are in the arena. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT or STORE_IO. */
 enum store_result service_properties_read(struct read_view *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
-/* Reads the current properties of the input's account in a service ("blob"), whatever partition the
- * decision is about. *ret_sequence must be durable before the caller reports anything based on
+/* Reads the current properties of the input's account in a service ("blob"), independently of the
+ * decision's partition. *ret_sequence must be durable before the caller reports anything based on
  * them. Returns the same values as service_properties_read(). */
 enum store_result service_properties_find(struct decision *d, const char *service,
                                           struct service_properties *ret_properties,

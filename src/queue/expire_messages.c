@@ -54,8 +54,8 @@ static void arm(struct decision *d, instant due, instant from)
                   bytes_of(payload, sizeof payload));
 }
 
-/* Keeps `from`, because the new message expires after it: an expiry is after the instant of the
- * put, which is after every earlier instant of the partition. */
+/* Leaves `from` unchanged, because the new message expires after it: an expiry is later than the
+ * instant of the put, which is later than every earlier instant of the partition. */
 enum store_result expire_messages_at(struct decision *d, instant expires)
 {
     instant due = message_due(expires);

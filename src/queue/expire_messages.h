@@ -1,10 +1,10 @@
-/* Internal to queue/: deletes expired messages in the background, by a deferred task that is due
- * when the first message of a queue expires. It only visits expired messages. A get that encounters
- * one deletes it itself.
+/* Deletes expired messages in the background, with a deferred task that is due when the first
+ * message of a queue expires. It only visits expired messages. A get that encounters one deletes it
+ * itself. Internal to queue/.
  *
  * Bodies are stored in the order of expiry, but contain only the position that the message had when
- * its body was last written (put or update). An expired message that has moved since then is
- * searched for in the order, up to now: that part contains all expired messages (message.h), and
+ * its body was last written (put or update). For an expired message that has moved since then, the
+ * task searches the order, up to now: that part contains all expired messages (message.h), and
  * visible ones that no client has got. The search deletes expired messages and records the position
  * of others that were moved, so that no position is searched twice; entries added later are always
  * beyond the part already searched. If no expired messages are left, nothing is recorded or
@@ -24,7 +24,7 @@
 /* Stored, so numbers must never be reused. Those of the Queue service start at 0x200. */
 enum { TASK_EXPIRE_MESSAGES = 0x200 };
 
-/* Called when a message with this expiry is added: ensures that there is a task due no later.
+/* Called when a message with this expiry is added: ensures that a task is due no later than that.
  * Returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_IO. */
 enum store_result expire_messages_at(struct decision *d, instant expires);
 /* Handler of the task. */

@@ -32,7 +32,7 @@ enum store_result front_read(struct read_view *before, struct arena *arena,
                              struct front *ret_front);
 /* Called by a get that returns messages and whose changes delete everything before `mark`. */
 void front_advance(struct decision *d, const struct front *front, instant mark);
-/* Called by a get that found no visible message, so that nothing is before its message_now(). */
+/* Called by a get that found no visible message; nothing is then before its message_now(). */
 void front_found_empty(struct decision *d, const struct front *front);
 
 #endif

@@ -218,9 +218,9 @@ static enum store_result read_body(struct read_view *before, struct arena *arena
     return take_body(message, result, at, &record, ret_written);
 }
 
-/* Reads ahead if the message was never dequeued, because the next Get Messages most likely returns
- * the message that was put after it. Bodies of messages that became visible again are not in the
- * order of gets. */
+/* Reads the body, and reads ahead if the message was never dequeued, because the next Get Messages
+ * most likely returns the message that was put after it. Bodies of messages that became visible
+ * again are not in the order of gets. */
 static enum store_result read_body_ahead(struct read_view *before, struct arena *arena,
                                          const struct message *message, struct message *ret_written)
 {

@@ -82,9 +82,9 @@ static inline instant message_due(instant expires)
 
 /* ---- ids ---- */
 
-/* Creates an id for a message with this insertion and expiry. It is unique in the server because
- * no two changes have the same instant, and contains 23 random bits. random: a new random GUID.
- * rfc: 9562 5.8 */
+/* Creates an id for a message with this insertion and expiry. It is unique in the server because no
+ * two changes have the same instant; in addition it contains 23 random bits. random: a new random
+ * GUID. rfc: 9562 5.8 */
 struct guid message_id(instant inserted, instant expires, struct guid random);
 instant message_inserted(const struct guid *id);
 

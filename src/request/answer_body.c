@@ -197,7 +197,8 @@ static enum state read_large(struct flow *flow)
     return RESPOND;
 }
 
-/* Has a front end read a large body from the files of this cell, if it can; otherwise sends it. */
+/* Lets the forwarding front end read a large body from the files of this cell, if it can; otherwise
+ * sends the body. */
 static enum state list_or_read_large(struct flow *flow)
 {
     enum store_result result = STORE_OK;
@@ -216,8 +217,8 @@ static enum state list_or_read_large(struct flow *flow)
     return read_large(flow);
 }
 
-/* Opens a reader on the state that the decision used, which stays readable until the last byte is
- * sent. */
+/* Opens a reader on the state that the decision used; that state remains readable until the last
+ * byte is sent. */
 static void open_reader(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
@@ -255,9 +256,9 @@ enum state answer_body(struct flow *flow)
 
 /* ---- memory of a response ---- */
 
-/* Returns the arena position at which the temporary memory of an answered request starts: left over
- * from the attempts, or a body that was refused while it was received. Returns NULL if there is
- * none or a reader uses it. */
+/* Returns the mark before the memory that is no longer needed once the response is rendered: left
+ * over from attempts, or a body that was refused while it arrived. Returns NULL if there is none,
+ * or if a reader uses it. */
 static const struct arena_mark *scratch_of(const struct flow *flow)
 {
     if (flow->reader)
@@ -267,8 +268,9 @@ static const struct arena_mark *scratch_of(const struct flow *flow)
     return flow->work.decision.attempts > 0 ? &flow->work.decision.attempt : NULL;
 }
 
-/* A response that the client does not read holds its memory. If the budget is exhausted, a read
- * fails with ServerBusy. A write has already been done and is reported; its response is short. */
+/* Charges the response, whose memory is held until the client has read it. If the budget is
+ * exhausted, a read fails with ServerBusy. A write has already been done, so it is reported; its
+ * response is short. */
 void answer_charge_memory(struct flow *flow)
 {
     const struct operation *operation = flow->work.call.operation;

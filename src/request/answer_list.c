@@ -1,6 +1,6 @@
-/* A large body described by the pieces that it consists of, for a front end that reads them from
- * their files: see cluster/piece_list.h. The flow's reader keeps them until that front end has
- * reported that it is done. decision: 1385 */
+/* Describes a large body by its pieces, for a front end that reads them from their files; see
+ * cluster/piece_list.h. The flow's reader keeps the pieces until that front end has reported that
+ * it is done. decision: 1385 */
 #include "request/request_private.h"
 
 #include <inttypes.h>
@@ -36,10 +36,10 @@ static void add_piece(struct flow *flow, const struct content_part *part)
     piece_list_add_piece(&flow->list, &listed, piece->sector_crc + first);
 }
 
-/* Returns false if the body cannot be described. */
+/* Adds a part to the description. Returns false if it cannot be described. */
 static bool add(struct flow *flow, const struct content_part *part)
 {
-    /* The front end has no key of an encrypted piece. */
+    /* the front end does not have the key of an encrypted piece */
     if (part->piece &&
         (part->piece->seal || !piece_is_lent(flow->work.decision.store, part->piece)))
         return false;
@@ -55,7 +55,7 @@ static bool add(struct flow *flow, const struct content_part *part)
     return true;
 }
 
-/* Has the reader start again, to read the body. */
+/* Restarts the reader, so that the body can be read instead. */
 static enum list_state give_up(struct flow *flow)
 {
     const struct answer_content *content = &flow->work.answer.content;
@@ -73,7 +73,7 @@ static void respond(struct flow *flow)
                   arena_printf(a->arena, "%" PRIu64, (uint64_t)a->content.length));
     a->response->body_kind = BODY_BYTES;
     a->response->body = text_bytes(&flow->list);
-    a->response->stands_for = a->content.length;
+    a->response->described_length = a->content.length;
 }
 
 enum list_state answer_list(struct flow *flow, enum store_result *ret_result)

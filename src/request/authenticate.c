@@ -3,9 +3,9 @@
 
 #include "auth/account_limits.h"
 
-/* A caller without credentials can read public data. For other data, a client that supports
- * challenges (since 2019-12-12) is asked to authenticate; for older clients the resource does not
- * exist. Recorded; decision: 11 */
+/* Handles a caller without credentials, who can read public data. For other data, a client that
+ * supports challenges (since 2019-12-12) is asked to authenticate; to older clients the resource
+ * does not exist. Recorded; decision: 11 */
 static void admit_anonymous(const struct call *call, struct identity *identity)
 {
     struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
@@ -40,10 +40,10 @@ static bool uses_key(const struct identity *identity)
            (identity->kind == IDENTITY_SAS && identity->sas->kind != SAS_DELEGATION);
 }
 
-/* Refuses all requests to a disabled account, whatever the caller's rights (auth invariant 3;
+/* Refuses all requests to a disabled account, whatever the caller's permissions (auth invariant 3;
  * decision: 380), requests with a key of an account that refuses keys (decision: 1438), and
- * requests over the account's limits, which include the bytes of the body.
- * Requests that fail authentication do not count. */
+ * requests over the account's limits, including the bytes of the body. Requests that fail
+ * authentication do not count towards the limits. */
 static enum error admit_to_account(struct call *call)
 {
     unsigned hindrances = account_hindrances(call->account);

@@ -1,5 +1,5 @@
 /* Executes a batch of independent operations; see batch.h. Its parts pass through the states of
- * request/exchange.c one after another. This file does the work before, between and after them. */
+ * request/exchange.c one at a time; this file does the work before, between and after them. */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -9,12 +9,12 @@
 
 /* Longer batches run in the pool, so that other requests do not wait for the worker. */
 #define RUN_BY_WORKER_MAX   8u
-/* Upper bound that the memory budget allows. */
+/* limit; the memory budget allows no more */
 #define SCRATCH_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
-/* Once the parts of the group hold this much memory together, they are committed before another
- * part joins. */
+/* Once the parts of the group use this much memory together, they are committed before another part
+ * joins. */
 #define GROUP_HELD_MAX      ((size_t)4 << 20)
-/* Maximum number of times that parts are sent to other cells, which may no longer have their
+/* Maximum number of attempts to send parts to other cells, which may no longer have their
  * containers. */
 #define SENT_MAX            16u
 
@@ -341,9 +341,9 @@ static enum state leave(struct batch *batch, struct work *part)
     return PART;
 }
 
-/* Handles a part whose container is in another cell of the cluster. The batch of a container goes
- * to that cell completely; of the batch of an account, only the part does. Returns PART_DONE if the
- * part is refused. decision: 998, 1100 */
+/* Handles a part whose container is in another cell of the cluster. The batch of a container is
+ * sent to that cell as a whole; from the batch of an account, only the part is sent. Returns
+ * PART_DONE if the part is refused. decision: 998, 1100 */
 static enum state misdirected(struct flow *flow, struct work *part)
 {
     const struct placement where = part->problem.elsewhere;

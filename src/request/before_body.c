@@ -96,8 +96,8 @@ static bool may_still_mismatch(const struct call *call, enum error e)
     return e == E_BlobAlreadyExists && call->checks_source;
 }
 
-/* Refuses what can be refused before the body is read. This is only an optimization: decide repeats
- * all checks. */
+/* Refuses a request before its body is read, if that is possible. This is only an optimization:
+ * decide repeats all checks. */
 enum state early_check(struct flow *flow)
 {
     enum error e = work_check(&flow->work);
@@ -108,8 +108,8 @@ enum state early_check(struct flow *flow)
     if (e == DECIDE_BLOCKING)
         return flow_to_pool(flow, early_check);
     if (!e || may_still_mismatch(&flow->work.call, e)) {
-        /* Not earlier, because the container may be in another cell, whose owner then makes the
-         * reservation. */
+        /* Not done earlier, because the container may be in another cell, whose owner then makes
+         * the reservation. */
         e = flow->work.call.is_limited ? limits_check_capacity(&flow->work.call, true) : OK;
         if (!e)
             return WANT_BODY;

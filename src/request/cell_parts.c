@@ -10,7 +10,7 @@
 #define RESPONSE_MAX  ((size_t)4 << 20)
 /* Deleting many large blobs may take a long time. */
 #define RESPONSE_MS   20000u
-/* The same value as for forwarded requests. */
+/* Same as for forwarded requests */
 #define RETRY_AFTER_S 3u
 #define PARTS_MAX     256u
 /* Upper bound for the memory of the part that is being executed. */
@@ -18,7 +18,7 @@
 
 enum { IS_SECURE = 1, IS_FORWARDED = 2 };
 enum { IS_ELSEWHERE, IS_HERE };
-/* Statuses of refusals, also sent by peer_requests.h. A 503 is not among them, since it may be sent
+/* Statuses of refusals, also sent by peer_requests.h. They do not include 503, which may be sent
  * after the execution. */
 enum { MALFORMED = 400, TOO_LARGE = 413 };
 
@@ -115,7 +115,7 @@ static bool read_responses(struct bytes body, struct arena *arena, size_t count,
     return decoder_ok(&in);
 }
 
-/* No owner has executed these parts. */
+/* Refuses parts that no owner has executed. */
 static void refuse_parts(struct work *works, size_t count, uint32_t cell)
 {
     for (size_t i = 0; i < count; i++)
@@ -132,7 +132,8 @@ static bool was_refused(int status)
            status == 404; /* sent by an earlier version */
 }
 
-/* Returns false if it is not known whether the parts were executed. */
+/* Reads the responses to the parts. Returns false if it is unknown whether the parts were
+ * executed. */
 static bool end(const struct call *whole, size_t count, struct work *works, const struct sent *sent)
 {
     struct peer_response response;
@@ -233,7 +234,7 @@ static bool read_part(struct serving *s, struct decoder *in, struct work *ret_pa
         placement == 0 || request->content_length != 0)
         return false;
     work_init_part(ret_part, &s->whole, request, &s->response);
-    ret_part->call.input.placement = placement; /* not that of the batch */
+    ret_part->call.input.placement = placement; /* the part's own, not the batch's */
     ret_part->call.request_id = id;
     ret_part->decision.access = STORE_MAY_BLOCK;
     return !work_route_part(ret_part, &s->whole.call) && ret_part->call.operation &&

@@ -1,6 +1,6 @@
 /* Parts of a Blob Batch whose containers are in other cells. The root sends them to the owners of
  * those cells, all parts for a cell in one request. The owner parses each part as the root did, and
- * authenticates, decides and commits it like a request of its own. The root merges the responses in
+ * authenticates, decides and commits it like any other request. The root merges the responses in
  * the order of the parts. decision: 1100
  *
  * Request, a POST of /-/parts (cluster/peer.h), with base/codec.h: u8 1 (version); bytes: service,

@@ -10,7 +10,7 @@
 #define HEADERS_MAX 8u
 /* Lists of the root may wait for other cells. */
 #define RESPONSE_MS 10000u
-/* The cells that may have a container agree on that within moments. */
+/* Time within which the cells agree which of them has a container */
 #define MOVES_MAX   16u
 
 /* ---- the request ---- */

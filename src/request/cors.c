@@ -1,12 +1,12 @@
-/* CORS for preflight requests (preflight.h), and the CORS headers of responses to actual requests,
- * including errors.
+/* CORS headers, for responses to preflight requests (preflight.h) and to actual requests, including
+ * errors.
  *
- * The headers depend on the account's rules. So the rules are read for each request whose response
- * they may change: requests with an Origin, and every GET and HEAD, whose response tells caches
- * whether it depends on the origin. If the rules cannot be read, the response has no CORS headers,
- * and a browser withholds it.
- * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services;
- * decision: 106 */
+ * The headers depend on the account's rules. The rules are therefore read for each request whose
+ * response they may change: requests with an Origin, and every GET and HEAD, whose response tells
+ * caches whether it depends on the origin. If the rules cannot be read, the response has no CORS
+ * headers, and a browser withholds it.
+ * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services; decision:
+ * 106 */
 #include <assert.h>
 
 #include "properties/preflight.h"

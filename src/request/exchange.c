@@ -41,7 +41,7 @@ static struct flow *flow_of(struct exchange *exchange)
     return flow;
 }
 
-/* Ends the request with an error, which is sent once all state it depends on is durable. */
+/* Ends the request with an error, which is sent once all state that it depends on is durable. */
 static enum state refuse(struct flow *flow, enum error e)
 {
     assert(e != OK && !decision_is_unfinished(e));
@@ -371,7 +371,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 {
     struct flow *flow = flow_of(exchange);
 
-    /* The request was refused before its body was complete; discard the rest. */
+    /* the request was refused before its body was complete, so discard the rest */
     if (flow->state != FINISH_BODY) {
         *ret_taken = data.len;
         return run(flow);

@@ -118,7 +118,8 @@ static long pace(struct fault_body *body)
     return 1;
 }
 
-/* Bytes that are due remain due while the inner source waits (is_due). */
+/* Reads from a body with a fault. Bytes that are due remain due while the inner source waits
+ * (is_due). */
 static long read_faulty(struct body_source *source, uint64_t at, char *to, size_t max)
 {
     struct fault_body *body = (struct fault_body *)(void *)source;

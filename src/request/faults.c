@@ -1,4 +1,4 @@
-/* Rules of faults; see faults.h. A single lock suffices because only test servers have rules. */
+/* Rules for faults; see faults.h. A single lock suffices because only test servers have rules. */
 #include "request/faults.h"
 
 #include <assert.h>
@@ -94,7 +94,7 @@ static void end_rule(struct kept_rule *kept)
     atomic_fetch_sub(&faults_active, 1);
 }
 
-/* Returns true if the rule has started and not ended. Ends a rule whose time has expired. */
+/* Returns true if the rule has started and not ended. Ends a rule whose duration has elapsed. */
 static bool is_in_force(struct kept_rule *kept, uint64_t now_ms)
 {
     const struct fault_when *when = &kept->rule.when;

@@ -1,14 +1,14 @@
 /* Faults requested by tests of clients (docs/fault-injection.md). Rules define which requests get
- * which fault, and when. Only a server started with --testing has rules; on others each request
- * costs one load.
+ * which fault, and when. Only a server started with --testing has rules; on other servers each
+ * request costs one atomic load.
  *
- * (1) A rule sees a request once its operation is known and its caller is permitted. Requests
- * refused earlier are unaffected. The first rule that fires, in the order in which the rules were
- * added, determines the fault.
- * (2) Each rule ends through its count, its schedule or its time. An ended rule is still listed
- * with its counts until it is dropped, replaced, or is the oldest ended rule when there are too
- * many.
- * (3) What a rule does to its nth request depends only on n and its seed.
+ * (1) A rule sees a request once its operation is known and its caller is permitted. Requests that
+ *     are refused earlier are unaffected. The first rule that fires, in the order in which the
+ *     rules were added, determines the fault.
+ * (2) Each rule ends by its count, its schedule or its duration. An ended rule remains in listings,
+ *     with its counts, until it is dropped or replaced, or until there are too many rules and it is
+ *     the oldest ended one.
+ * (3) The effect of a rule on its nth request depends only on n and its seed.
  * Thread-safe. */
 #ifndef LAGRA_REQUEST_FAULTS_H
 #define LAGRA_REQUEST_FAULTS_H
@@ -46,7 +46,7 @@ struct fault {
     enum error error;       /* replaces the result; OK if none */
     int status;             /* of that error; 0 for the error's own status */
     unsigned retry_after_s; /* 0 for no Retry-After */
-    bool is_done;           /* the operation is executed although the error is returned */
+    bool is_done;           /* execute the operation although the error is returned */
     enum fault_cut cut;
     bool wrong_md5;            /* in successful responses */
     uint64_t bytes_per_second; /* for the response body; 0 if unlimited */

@@ -210,7 +210,7 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* Called on a thread that may block for a long time. */
+/* Runs the operation's gather function, on a thread that may block for a long time. */
 static enum state gather(struct flow *flow)
 {
     struct call *call = &flow->work.call;

@@ -1,5 +1,5 @@
-/* Health requests of orchestrators and `lagra health`. They need no account; no account can be
- * named "-". Both follow the path of a request up to its response, on a worker. The body of a 503
+/* Health requests of orchestrators and `lagra health`. They need no account (no account can be
+ * named "-"). Each follows the path of a request up to its response, on a worker. The body of a 503
  * contains the reason. decision: 343
  *
  *   GET /-/live    200 while the process works; 503 once a write or sync of the store has failed

@@ -6,7 +6,8 @@
 #include "request/request_private.h"
 #include "service/other_cells.h"
 
-/* Host of internal requests. An IP address contains no account name, so it selects path style. */
+/* Host of internal requests: an IP address, which contains no account name and thus selects path
+ * style. */
 static const struct bytes own_host = BYTES("127.0.0.1");
 
 static struct bytes method_text(enum http_method method)

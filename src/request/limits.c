@@ -1,5 +1,5 @@
 /* Limits of accounts. A request over a limit is refused after a delay, so that a client that
- * retries at once takes little from others. auth/account_limits.h; decision: 460 */
+ * retries at once uses few resources. auth/account_limits.h; decision: 460 */
 #include "request/request_private.h"
 
 #include <assert.h>
@@ -10,8 +10,8 @@
 #include "service/usage.h"
 #include "service/waiting.h"
 
-/* A client with one connection can retry at most ten times per second. Delays end on a grid, so
- * that many requests are woken together. */
+/* Delay before a refusal: a client with one connection can retry at most ten times per second.
+ * Delays end at multiples of the interval, so that many requests are woken together. */
 #define HOLD_TICKS (TICKS_PER_SECOND / 10)
 #define GRID_TICKS (TICKS_PER_SECOND / 32)
 
@@ -105,7 +105,8 @@ static bool count_one(void *context, struct bytes name, const struct usage *usag
     return usage->is_kept || --*left > 0;
 }
 
-/* Containers that are created concurrently do not see each other, so they may exceed the limit. */
+/* Checks the limit on containers. Containers that are created concurrently are not counted, so the
+ * limit may be exceeded. */
 enum error limits_check_containers(struct work *work)
 {
     uint64_t limit = account_limit(work->call.account, LIMIT_CONTAINERS), left = limit;

@@ -65,7 +65,7 @@ enum error source_read_begin(const struct endpoint *endpoint, struct arena *aren
         e = prepare_head(call, d);
     if (e)
         return e;
-    prepare_body(call, d); /* there is no body; marks where attempts start */
+    prepare_body(call, d); /* there is no body, but this marks where attempts start */
     return deciding_run_unawaited(d, deciding_operation, NULL);
 }
 

@@ -25,7 +25,7 @@ struct cors {
  * decision must not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
-/* Lets reads of the secondary endpoint read the secondary's state. Called once the account is
+/* Makes reads of the secondary endpoint use the secondary's state. Called once the account is
  * known. */
 void prepare_secondary(const struct call *call, struct decision *d);
 /* Finds the operation and checks the headers; sets d->operation and d->parameters. */
@@ -243,8 +243,8 @@ enum state batch_begin(struct flow *flow);
  * Returns PART_FOUND; PART_DONE: refused; BATCH_ELSEWHERE: only parts for other cells are left;
  *         BATCH_APPLIED: all parts are done. */
 enum state batch_next(struct flow *flow);
-/* Has the owners of other cells execute the parts for them.
- * Returns WAITING; then PART; CUT: it is not known which of them were executed. */
+/* Sends the parts for other cells to their owners.
+ * Returns WAITING; then PART; CUT if it is unknown which of them were executed. */
 enum state batch_send(struct flow *flow);
 /* Called once the current part was decided in the pool. Adds its changes to the group if they may
  * be committed together. If the part depends on changes of the group, it is decided again.
@@ -294,9 +294,9 @@ enum state body_finish(struct flow *flow);
  * Returns RESPOND; WAITING if bytes must be read first. */
 enum state answer_body(struct flow *flow);
 /* Describes a large body for a front end that reads it from files itself. Called repeatedly until
- * the description is complete, or it turns out that there is none.
- * Returns  LIST_DONE the response is complete; LIST_NONE the body must be read; LIST_WAITS: the
- *          flow's reader lacks a part of the map; LIST_FAILED: *ret_result. */
+ * the description is complete, or the body turns out to be one that cannot be described.
+ * Returns  LIST_DONE: the response is complete; LIST_NONE: the body must be read; LIST_WAITS: the
+ *          flow's reader lacks a part of the map; LIST_FAILED: *ret_result */
 enum list_state { LIST_DONE, LIST_NONE, LIST_WAITS, LIST_FAILED };
 enum list_state answer_list(struct flow *flow, enum store_result *ret_result);
 /* Charges the memory that the response holds to the budget. A read fails with ServerBusy if there

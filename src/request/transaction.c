@@ -234,8 +234,8 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     return transaction->functions->render(work->call.arena, transaction->asked, &answer);
 }
 
-/* If the server is busy, no part is at fault. The service then responds as if the first part had
- * been refused. decision: 1037 */
+/* Handles an error that is not the fault of any part, because the server is busy. The service then
+ * responds as if the first part had been refused. decision: 1037 */
 static void blame_nobody(struct transaction *transaction)
 {
     transaction->failed = 0;

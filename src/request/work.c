@@ -1,4 +1,4 @@
-/* An operation independent of its exchange. Nothing here suspends. If data is not in memory, the
+/* An operation, independent of its exchange. Nothing here suspends: if data is not in memory, the
  * thread waits for it or the caller is informed, depending on the decision's access. */
 #include "request/request_private.h"
 
@@ -7,7 +7,7 @@
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response)
 {
-    assert(!work->call.endpoint); /* it is zeroed */
+    assert(!work->call.endpoint); /* must be zeroed */
     prepare_init(&work->call, &work->decision, endpoint, arena, request, &work->problem);
     work->answer = (struct answer){ .call = &work->call, .arena = arena, .response = response };
     response_init(response, arena);

@@ -129,7 +129,7 @@ void answer_lease_outcome(struct answer *a, const struct lease_result *lease, co
         answer_u64(a, "x-ms-lease-time", lease->time_s);
 }
 
-/* Writes literal XML for speed, because each blob of a list has it. None of the values needs
+/* Writes literal XML for speed, because each blob of a list contains it. None of the values needs
  * escaping. */
 void lease_xml(struct text *out, const struct lease *lease, instant now)
 {

@@ -1,4 +1,4 @@
-/* Response to a call, written by the answer functions of operations. They define how a result is
+/* Response to a call, written by the answer functions of operations, which define how a result is
  * represented on the wire and decide nothing. */
 #ifndef LAGRA_SERVICE_ANSWER_H
 #define LAGRA_SERVICE_ANSWER_H
@@ -10,7 +10,7 @@ struct answer {
     const struct call *call;
     struct arena *arena;
     struct response *response;
-    instant now;      /* instant of the decision; 0 if the call was refused before one */
+    instant now;      /* instant of the decision; 0 if the call was refused before one was made */
     enum error error; /* error in the response; OK for success */
     /* part of a batch: errors have a line feed after the XML declaration, as in the real
      * service */
@@ -29,21 +29,20 @@ struct answer {
 
 /* Returns the time for an error message: that of the decision, or now. */
 instant answer_time(const struct answer *a);
-/* Sets another status than the first one in the operation's row, which is the default. */
+/* Overrides the default status, which is the first one in the operation's row. */
 void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);
 void answer_string(struct answer *a, const char *name, const char *value);
 void answer_u64(struct answer *a, const char *name, uint64_t value);
-/* Adds a header with a date, as instant_format_http() writes it; the second as instant_format_iso()
- * does. */
+/* Adds a header with a date, in the format of instant_format_http() or instant_format_iso(). */
 void answer_date(struct answer *a, const char *name, instant t);
 void answer_iso_date(struct answer *a, const char *name, instant t);
 /* Adds ETag and Last-Modified; see struct service, answer_etag. */
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* Adds x-ms-lease-status, -state and -duration. */
 void answer_lease(struct answer *a, const struct lease *lease);
-/* Responds 421 to the front end that sent the request, because another cell has the container. If
- * the cell is 0, the root knows it. */
+/* Responds 421 to the forwarding front end, because another cell has the container. Cell 0: only
+ * the root knows which one. */
 void answer_elsewhere(struct answer *a, struct placement where);
 /* Adds x-ms-error-code. */
 void answer_code(struct answer *a, enum error e);
@@ -60,8 +59,8 @@ void answer_cell_page(struct answer *a, struct text *page, const struct page_key
         (void)parameters;                                                                          \
         return OK;                                                                                 \
     }
-/* OP_answer of an operation whose response has only the row's status, and the ETag if the row
- * specifies one. */
+/* OP_answer of an operation whose response has only the row's status and, if the row specifies one,
+ * the ETag. */
 #define OPERATION_ANSWERS_NOTHING(op)                                                              \
     void op##_answer(struct answer *a, const struct op##_parameters *parameters,                   \
                      const struct op##_result *result)                                             \

@@ -1,6 +1,6 @@
-/* Long jobs that no request waits for, on a bounded number of threads, and never two with the same
- * id. The store's list of deferred tasks records what must be done. So nothing is lost when the
- * process ends, or when there are more jobs than fit here. */
+/* Long jobs that no request waits for, run on a bounded number of threads; never two with the same
+ * id. The store's list of deferred tasks records what must be done, so no work is lost when the
+ * process ends or when there are too many jobs. */
 #ifndef LAGRA_SERVICE_BACKGROUND_H
 #define LAGRA_SERVICE_BACKGROUND_H
 
@@ -22,7 +22,7 @@ struct background;
 /* Creates the threads like decision_pool_new(). Returns NULL if no thread can be started. Called on
  * the main thread. */
 struct background *background_new(unsigned threads_max, struct pool_shares shares);
-/* Tells all jobs to end, and starts no more. Thread-safe. */
+/* Requests all jobs to end, and starts no more. Thread-safe. */
 void background_stop(struct background *background);
 bool background_is_stopping(struct background *background);
 /* Waits until all jobs have ended. Must be called before the store is closed. */

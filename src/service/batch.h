@@ -9,28 +9,29 @@
  *   OP_answer(answer, parameters, result)        combines the responses to all parts
  *
  * It also marks the rows that may be parts (struct operation, `listed`). The rest is generic
- * (request/batch.c). All parts are routed and admitted before any is executed. Then each part in
- * turn is authenticated, permitted, checked, decided and committed like a separate request. A part
+ * (request/batch.c). All parts are routed and admitted before any is executed. Then the parts are
+ * authenticated, permitted, checked, decided and committed in turn, like separate requests. A part
  * that conflicts with another writer is decided again without the others. A part that is refused
  * gets its own error, and the others continue. Parts with different partitions share a commit
- * (COMMIT_PARTS_MAX). Each is still decided only on its own partition, sees the changes of the
+ * (COMMIT_PARTS_MAX); each is still decided only on its own partition, sees the changes of the
  * preceding parts there, and gets its own response. Finally the batch waits once until everything
- * that its parts read and changed is durable. After a crash each part has been executed or not.
+ * that its parts have read and changed is durable. After a crash, each part has been executed
+ * completely or not at all.
  *
- * Errors of OP_parse and OP_admit apply to the complete batch: nothing is executed, and OP_render
+ * Errors of OP_parse and OP_admit apply to the entire batch: nothing is executed, and OP_render
  * renders the error as the only part.
  *
  * Memory: the headers of the parts, about 4 KiB each, and their responses are kept until the end.
- * Memory used by the decision of a part is freed after its commit.
+ * The memory of a part's decision is freed after its commit.
  *
  * An all-or-nothing batch in one partition (an entity group transaction) is created by
  * OPERATION_TRANSACTION(OP) (request/transaction.c). Its parts may have bodies, which are parsed
  * before the parts are admitted. The caller of the batch is also the caller of its parts. All parts
  * are decided in order on one snapshot, independently of each other; OP_admit ensures that no two
- * parts have the same record. Their changes go into one commit. After a conflict all parts are
- * decided again. The first part that is refused refuses the batch. Its response, rendered by
- * OP_render, is the only one; answer.part is its index. Errors of OP_parse are reported as errors
- * of the request. */
+ * parts use the same record. Their changes go into one commit. After a conflict, all parts are
+ * decided again. The first part that is refused causes the entire batch to be refused; its
+ * response, rendered by OP_render, is then the only one, and answer.part is its index. Errors of
+ * OP_parse are reported as errors of the request. */
 #ifndef LAGRA_SERVICE_BATCH_H
 #define LAGRA_SERVICE_BATCH_H
 

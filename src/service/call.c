@@ -12,7 +12,7 @@ void call_set_request(struct call *call, const struct request *request)
     call->header_bits = 0;
     for (size_t i = 0; i < request->header_count; i++)
         call->header_bits |= header_bit(request->headers[i].name);
-    /* Whatever becomes of the request, no copy of a key may remain. decision: 1423 */
+    /* No copy of a key may remain after the request. decision: 1423 */
     if (call_header(call, "x-ms-encryption-key").ptr ||
         call_header(call, "x-ms-source-encryption-key").ptr)
         arena_hold_secret(call->arena);

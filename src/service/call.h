@@ -26,7 +26,7 @@ struct call {
     const struct operation *operation;
     const struct request *request; /* set by call_set_request() */
     uint64_t header_bits;          /* header_bit() of all its headers */
-    enum http_method method;       /* method of the request, or the one that a header substitutes */
+    enum http_method method;       /* the request's method, or the one that a header substitutes */
     struct arena *arena;
     const struct account *account; /* NULL only if the caller was not authenticated */
     struct bytes account_name;     /* without "-secondary" */
@@ -50,7 +50,7 @@ struct call {
     struct pool_owner gathers_for; /* set by check() if the operation gathers */
     bool checks_source;            /* set by check() if a checksum of the copy source was sent */
     bool ignores_md5;              /* set by check(): do not verify Content-MD5. decision: 16 */
-    bool has_source_key;           /* set by check(): it has read the key of the copy source */
+    bool has_source_key;           /* set by check() after it has read the key of the copy source */
     bool is_structured; /* the body of the request, or of the response to a read, is a structured
                            body (http/structured_body.h) */
     /* length of the content in the request body; HTTP_LENGTH_UNKNOWN if it is chunked and not
@@ -65,9 +65,9 @@ struct call {
 /* Returns the value of a query parameter (name in lower case); ptr NULL if it is absent. */
 struct bytes call_query(const struct call *call, const char *name);
 /* Returns a bit for a header's name (lower case, not empty). Most headers that are looked up were
- * not sent. Their bit shows that, because hardly any two common headers share a bit. Measured on
- * GETs of 1 KiB, with and without it: 44,800 and 46,100 instructions; 1.8 and 4.0 % less CPU per
- * request in two paired runs of 15 and 25 rounds. decision: 222 */
+ * not sent, and their missing bit shows this, because hardly any two common headers share a bit.
+ * Measured on GETs of 1 KiB, with and without it: 44,800 and 46,100 instructions; 1.8 and 4.0 %
+ * less CPU per request in two paired runs of 15 and 25 rounds. decision: 222 */
 static inline uint64_t header_bit(struct bytes name)
 {
     unsigned first = (unsigned char)name.ptr[0], last = (unsigned char)name.ptr[name.len - 1];
@@ -93,8 +93,8 @@ static inline struct bytes call_condition(const struct call *call, const char *n
 
     return value.len > 0 ? value : bytes_of(NULL, 0);
 }
-/* Returns true if the text is a date yyyy-mm-dd, like all versions. Any date is valid, because a
- * list of known versions would refuse new clients. decision: 1 */
+/* Returns true if the text is a date yyyy-mm-dd, like all versions. Any date is accepted, because a
+ * list of known versions would refuse newer clients. decision: 1 */
 bool call_version_is_valid(struct bytes text);
 /* Returns true if x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
@@ -112,7 +112,7 @@ enum error call_read_flag(struct call *call, const char *name, bool *ret_flag);
 
 /* ---- refusing a call: return call_fail(call, E_X, ...) ---- */
 
-/* Sets a sentence for the client (printf) and returns the code. */
+/* Sets a message for the client (printf) and returns the code. */
 enum error call_fail(struct call *call, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds HeaderName and HeaderValue to the body of E_InvalidHeaderValue, E_MissingRequiredHeader

@@ -130,8 +130,8 @@ static const struct page_key *next_key(const struct page_merge *merge, size_t i)
     return page->has_next ? &page->next : NULL;
 }
 
-/* Finds the lowest of these keys. *ret_ends is set if a page ends there: its next page may also
- * contain the key, so the merged page must end. */
+/* Finds the lowest of these keys. Sets *ret_ends if a page ends there: its next page may also
+ * contain the key, so the merged page must end there, too. */
 static const struct page_key *lowest_key(const struct page_merge *merge, bool *ret_ends)
 {
     const struct page_key *lowest = NULL;
@@ -149,7 +149,7 @@ static const struct page_key *lowest_key(const struct page_merge *merge, bool *r
     return lowest;
 }
 
-/* Takes the entries with this key, and returns the first. */
+/* Consumes the entries with this key, and returns the first. */
 static void take(struct page_merge *merge, struct page_key key, struct page_entry *ret_entry)
 {
     bool is_taken = false;

@@ -1,9 +1,9 @@
 /* A page of a list, sent by the owner of another cell, and the merge of such pages. Pure functions.
  *
- * A list of an account is ordered by keys of three parts: (name, record key, -) for containers,
+ * The lists of an account are ordered by keys of three parts: (name, record key, -) for containers,
  * queues and shares; (name, -, -) for tables; (container, key of the index, blob) for blobs found
- * by tags. All cells' pages start at the same key. The merge takes the entries in key order. It
- * ends where the page of a cell ends, unless that is the cell's last page. So a page of n entries
+ * by tags. The pages of all cells start at the same key. The merge takes their entries in key order
+ * and ends at the end of a page, unless that is its cell's last page. A page of n entries therefore
  * costs each cell at most n.
  *
  * Encoding (base/codec.h): u8 1 (version); for each entry u8 1, the three parts of its key and its
@@ -54,7 +54,7 @@ bool cell_page_read(struct arena *arena, struct bytes text, const struct page_ke
 
 /* ---- merging ---- */
 
-/* How often each step of a move of the account's containers between cells was done
+/* How many times each step of a move of the account's containers between cells was done
  * (placement_move.h). */
 struct move_count {
     bool is_known;
@@ -87,8 +87,9 @@ enum page_merged {
 
 void page_merge_begin(struct page_merge *merge, struct arena *arena,
                       const struct merged_pages *merged);
-/* Takes the first entry of all pages if it precedes `before`, the next key of our own list (NULL if
- * none). If several entries have the same key, our own wins, then that of the first page. */
+/* Returns the first entry of all pages if it precedes `before`, the next key of our own list (NULL
+ * if none). If several entries have the same key, our own has priority, then that of the first
+ * page. */
 enum page_merged page_merge_next(struct page_merge *merge, const struct page_key *before,
                                  struct page_entry *ret_entry);
 

@@ -16,7 +16,7 @@ static const struct key_headers of_source = { "x-ms-source-encryption-key",
                                               "x-ms-source-encryption-key-sha256",
                                               "x-ms-source-encryption-algorithm" };
 
-/* Refuses a key where it cannot be used, without repeating it. */
+/* Refuses a key where it cannot be used, without echoing it. */
 static enum error check_place(struct call *call, const struct key_headers *names)
 {
     bool is_known = call_since(call, KEYS_SINCE);

@@ -89,7 +89,7 @@ static void append(struct decision_pool *pool, struct pool_job *job)
     pool->queued++;
 }
 
-/* Takes the lane's first job that may run now; NULL if none exists. */
+/* Removes and returns the lane's first job that may run now, or NULL. */
 static struct pool_job *take_from(struct decision_pool *pool, struct lane *lane)
 {
     struct pool_job **at = &lane->first, *job;
@@ -108,8 +108,8 @@ static struct pool_job *take_from(struct decision_pool *pool, struct lane *lane)
     return job;
 }
 
-/* Takes a job that may run now from the first lane that has one, starting at `next`. NULL if there
- * is none. */
+/* Removes and returns a job that may run now, from the first lane that has one, starting at `next`;
+ * or NULL. */
 static struct pool_job *take(struct decision_pool *pool)
 {
     uint64_t before = (UINT64_C(1) << pool->next) - 1;
@@ -173,8 +173,8 @@ static void *run_jobs(void *argument)
     return NULL;
 }
 
-/* Starts a thread. Caller holds the lock. If a thread cannot be started, jobs wait longer for the
- * others. */
+/* Starts a thread. Caller holds the lock. On failure, jobs just wait longer for the existing
+ * threads. */
 static bool start_thread(struct decision_pool *pool)
 {
     if (pool->thread_count == pool->threads_max)

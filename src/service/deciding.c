@@ -32,7 +32,7 @@ static void begin(struct decision *d)
     d->leaves_more = false;
     d->renders_long = false;
     d->wakes = NULL;
-    d->news = NULL;
+    d->on_commit = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
 
@@ -67,7 +67,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     begin(d);
     if (!arena_charge_again(d->arena)) /* charge memory of the request and of earlier steps */
         return decision_fail_store(d, STORE_SHORTAGE);
-    /* the error does not depend on data read by the last attempt */
+    /* this error does not depend on data that the last attempt read */
     if (++d->attempts > DECIDING_ATTEMPTS_MAX) {
         episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;
@@ -145,19 +145,19 @@ static enum error outcome_of(struct decision *d, enum store_result result)
 /* Delivers the notifications in the order in which they were added. */
 static void tell_news(struct decision *d)
 {
-    struct decision_news *in_order = NULL;
+    struct commit_callback *in_order = NULL;
 
-    while (d->news) {
-        struct decision_news *news = d->news;
+    while (d->on_commit) {
+        struct commit_callback *callback = d->on_commit;
 
-        d->news = news->next;
-        news->next = in_order;
-        in_order = news;
+        d->on_commit = callback->next;
+        callback->next = in_order;
+        in_order = callback;
     }
     while (in_order) {
-        struct decision_news *next = in_order->next;
+        struct commit_callback *next = in_order->next;
 
-        in_order->tell(in_order);
+        in_order->run(in_order);
         in_order = next;
     }
 }
@@ -204,7 +204,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
     for (size_t i = 0; i < count; i++) {
         const struct decision *d = decisions[i];
 
-        assert(d->part_count == 1 && d->store == first->store && !d->news);
+        assert(d->part_count == 1 && d->store == first->store && !d->on_commit);
         parts[i] = (struct commit_part){ d->before, d->changes };
         now = d->now > now ? d->now : now;
         if (d->returns < access.returns)

@@ -14,15 +14,15 @@
  *   DECIDE_WAITS     attempt only: another client must change something first (d->waits_until). The
  *                    attempt's changes are requests to other clients, and are committed unless
  *                    empty. Attempt again after the wait of waiters_add() (service/waiting.h)
- *   DECIDE_PREPARED  attempt only: the attempt's changes prepare the operation, which does not fit
- *                    into one commit with them. Commit them, then attempt again */
+ *   DECIDE_PREPARED  attempt only: the attempt's changes prepare the operation, which is too large
+ *                    for one commit with them. Commit them, then attempt again */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 
 #include "service/decision.h"
 
-/* Attempts a decision: opens the parts and decides. Otherwise pure; may run again. of: the caller's
- * context */
+/* Attempts a decision: opens the parts and decides. Otherwise pure, so it may run again. of: the
+ * caller's context */
 typedef enum error attempt_fn(struct decision *d, void *of);
 
 /* After this many conflicts a decision fails or is retried later. Racing threads cause far

@@ -6,7 +6,7 @@
 #include "base/episode.h"
 
 /* Asserts that d->changes belong to the subject's part, if that is open. In a part of a
- * transaction, the subject belongs to another decision. */
+ * transaction, the subject belongs to the transaction's decision. */
 static void assert_parts(const struct decision *d)
 {
     assert(d->part_count <= DECISION_PARTS_MAX);
@@ -206,10 +206,10 @@ void decision_keep_above(struct decision *d)
         d->now = clock_above(newest);
 }
 
-void decision_tell(struct decision *d, struct decision_news *news)
+void decision_on_commit(struct decision *d, struct commit_callback *callback)
 {
-    news->next = d->news;
-    d->news = news;
+    callback->next = d->on_commit;
+    d->on_commit = callback;
 }
 
 /* ---- permission ---- */
@@ -290,7 +290,7 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_BUSY: /* the container is being moved to another cell */
         return E_ServerBusy;
     case STORE_CORRUPT:
-        if (has_dropped_space(d)) /* missing data was dropped with the space */
+        if (has_dropped_space(d)) /* data is missing because it was dropped with the space */
             return DECIDE_AGAIN;
         return decision_fail(d, E_InternalError,
                              "Stored data is damaged; the server's log says where.");

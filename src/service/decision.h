@@ -1,9 +1,9 @@
-/* Decisions: the inputs of decide functions and what they may do.
+/* Decisions: the inputs of decide functions, and the functions that these may call.
  *
  * An operation is decided by a pure function of its parameters, a state of its partition and an
- * instant. Its outputs are a result and changes. It knows no protocol. This header and all its
- * includes contain no HTTP, XML or JSON, which `make check` verifies for all files that decide. So
- * other protocols can call the same functions.
+ * instant. Its outputs are a result and changes. It is independent of protocols: this header and
+ * all its includes contain no HTTP, XML or JSON, which `make check` verifies for all files that
+ * decide. Other protocols can therefore call the same functions.
  *
  * Each operation OP has its own types, and functions that the compiler checks against them:
  *
@@ -31,7 +31,7 @@ struct customer_key;
 struct operation;
 struct service;
 
-/* First members of each operation's parameters and result. Zeroed before its functions are
+/* First members of each operation's parameters and result, zeroed before its functions are
  * called. */
 struct parameters {
     const struct operation *operation;
@@ -60,7 +60,7 @@ struct input {
     const struct customer_key *key; /* of the blob (customer_key.h); NULL if not sent */
     uint32_t timeout_s;             /* timeout requested by the client; 0 if none */
     bool is_source; /* source of a copy, whose content is read after its properties */
-    /* of a source: a container that does not exist here may be in another cell */
+    /* for a copy source: a container that does not exist here may be in another cell */
     bool may_be_elsewhere;
     bool is_before_append_blobs; /* the request's version predates append blobs */
     bool tracks_access;          /* the account tracks when blobs are read (blob/access_time.h) */
@@ -78,9 +78,9 @@ struct subject_state {
     const struct resource *resource;
 };
 
-/* Maximum number of partitions of a decision. A rename has two directories and the replaced file,
- * each of which may depend on rules in another partition. A growing file has eight sums in
- * addition. */
+/* Maximum number of partitions of a decision. A rename uses two directories and the replaced file,
+ * each of which may depend on rules in another partition. A growing file also uses eight usage
+ * counters. */
 #define DECISION_PARTS_MAX 15u
 _Static_assert(DECISION_PARTS_MAX <= COMMIT_PARTS_MAX, "a decision is one commit");
 
@@ -92,11 +92,11 @@ struct decision_part {
     struct changes *changes;
 };
 
-/* A notification to this process after the commit. Allocated in the arena of the attempt. */
-struct decision_news {
+/* A callback in this process after the commit. Allocated in the arena of the attempt. */
+struct commit_callback {
     /* Called once, on the committing thread, without any locks. Must neither block nor decide. */
-    void (*tell)(struct decision_news *news);
-    struct decision_news *next; /* list of the decision */
+    void (*run)(struct commit_callback *callback);
+    struct commit_callback *next; /* list of the decision */
 };
 
 struct decision {
@@ -140,7 +140,7 @@ struct decision {
     instant waits_until;
     struct waiter_key waits_for;       /* of the newest DECIDE_WAITS */
     const struct decision_wake *wakes; /* see decision_wakes() */
-    struct decision_news *news;        /* newest first; for the current attempt until its commit */
+    struct commit_callback *on_commit; /* newest first; for the current attempt until its commit */
     uint64_t seen_before;              /* newest sequence read before the first attempt */
     /* Open partitions. At the end because unused parts need not be zeroed; see struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
@@ -166,9 +166,9 @@ struct decision_part *decision_find_part(struct decision *d, struct partition pa
 /* Opens the subject's partition and sets d->before; d->changes apply to it. Replaces a subject that
  * was opened before. */
 void decision_open_subject(struct decision *d, struct partition partition);
-/* Makes another part the subject; called by subject() or enter() if it differs from the one that
- * locate() named. d->before and d->changes become those of the part, which may have changes
- * already. The old part, which must have none, remains as a guard. */
+/* Makes another part the subject. Called by subject() or enter() if the subject is not in the
+ * partition that locate() returned. d->before and d->changes become those of the part, which may
+ * already have changes. The old part, which must have none, remains as a guard. */
 void decision_move_subject(struct decision *d, struct decision_part *part);
 /* Makes another part with changes the subject. The old one remains, with its changes. */
 void decision_add_subject(struct decision *d, struct decision_part *part);
@@ -178,18 +178,18 @@ void decision_leave(struct decision *d, struct decision_part *newest);
 /* Like decision_leave(), but returns the snapshot, which the caller must close. */
 struct read_view *decision_detach(struct decision *d, struct decision_part *newest);
 /* Checks whether a part may have changed since it was opened, or its space was dropped. If so, data
- * read later from another part may not match it. A commit detects this itself. Use this function
- * before refusing a request or reporting damage because two parts do not match. Returns STORE_OK,
- * STORE_CONFLICT; rarely STORE_CONFLICT although nothing has changed. */
+ * read later from another part may be inconsistent with it. A commit detects this itself; call this
+ * function before refusing a request or reporting damage because two parts are inconsistent.
+ * Returns STORE_OK or STORE_CONFLICT; rarely STORE_CONFLICT although nothing has changed. */
 enum store_result decision_confirm(const struct decision *d);
 /* Checks a single part. */
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part);
-/* Moves the parts of a decision to another one, which continues with them. */
+/* Moves the parts of a decision to another one, which continues to use them. */
 void decision_move_parts(struct decision *to, struct decision *from);
 /* Removes the subject's snapshot from the decision. The caller must close it. */
 struct read_view *decision_take_snapshot(struct decision *d);
-/* Reads the clock. The result is later than every instant in the parts, so that an ETag derived
- * from it is newer than any the name ever had. Call it after opening the parts. */
+/* Reads the clock. Call it after opening the parts: the result is later than every instant in them,
+ * so that an ETag derived from it is newer than any ETag the name has ever had. */
 void decision_read_clock(struct decision *d);
 /* Advances d->now if parts opened since decision_read_clock() contain a later instant. */
 void decision_keep_above(struct decision *d);
@@ -200,16 +200,17 @@ void decision_saw(struct decision *d, uint64_t sequence);
  * index_iterator_next(). */
 enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,
                                      struct bytes *ret_value);
-/* Adds a notification, delivered in order of addition once the changes of this attempt are
+/* Adds a callback. Callbacks run in order of addition, once the changes of this attempt are
  * committed. */
-void decision_tell(struct decision *d, struct decision_news *news);
+void decision_on_commit(struct decision *d, struct commit_callback *callback);
 /* Returns true if only a stored access policy can permit the operation. */
 bool decision_rests_on_policy(const struct decision *d);
-/* Closes the part of the owner of the operation's partition (a blob's container, a message's queue,
- * an entity's table), which locate() opened last. Keeps it as a guard if a stored access policy
- * there permits the operation. */
+/* Closes the part that locate() opened last: that of the owner of the operation's partition (a
+ * blob's container, a message's queue, an entity's table). Keeps it as a guard if a stored access
+ * policy there permits the operation. */
 void decision_leave_owner(struct decision *d, struct decision_part *owner);
-/* Adds a deferred task that deletes in steps what the changes leave to content_collect(). */
+/* Adds a deferred task that deletes, in steps, the backlog that the changes leave for
+ * content_collect(). */
 void decision_defer_collection(struct decision *d);
 enum { TASK_COLLECT_CONTENT = 1 }; /* kind of that task, see service/deferred_tasks.h */
 /* Returns true if the operation writes, according to its row. */

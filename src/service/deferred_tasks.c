@@ -21,11 +21,11 @@
 /* Memory limit of a task. Each handler documents why it needs less: content_collect() (decision
  * 245) may read three lists of 50,000 runs at once; the others read a few records of a few KiB. */
 #define ARENA_MAX_BYTES ((size_t)64 << 20)
-/* Number of tasks after which the runner checks whether it must stop. */
+/* Number of tasks between checks of whether the runner must stop */
 #define TASKS_AT_ONCE   256
 /* Maximum number of records that a commit deletes. */
 #define COLLECT_AT_ONCE 1000u
-/* Delay after a failure, and maximum time between checks of the clock, which may have been set. */
+/* Delay after a failure, and maximum time between checks of the clock, which may be changed */
 #define RETRY_MS        1000
 #define LOOK_MS         60000
 
@@ -255,7 +255,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
         if (failed) {
             assert(task.due <= now);
             if (!moved) {
-                left = task; /* only its position in the list is used */
+                left = task; /* only its place in the list is used */
                 after = &left;
             }
             *ret_left = true;
@@ -307,8 +307,8 @@ static int until_ms(instant due)
     return (int)((due - now) / (TICKS_PER_SECOND / 1000)) + 1;
 }
 
-/* Waits until an earlier task is added, the task is due, longest_ms have passed, or the runner is
- * stopped. */
+/* Waits until a task that is due earlier is added, the task is due, longest_ms have passed, or the
+ * runner is stopped. */
 static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
 {
     int ms = until_ms(due);

@@ -2,13 +2,13 @@
  * that are due, in order of time, and decides and commits each. A service lists the handlers of its
  * kinds of tasks in struct service.
  *
- * A task runs at least once, and again after a crash or a conflict. So its handler decides on the
- * current state, and first checks whether there is still something to do.
+ * A task runs at least once, and again after a crash or a conflict. Its handler therefore decides
+ * on the current state, and first checks whether there is still something to do.
  *
- * A task that fails is retried after one second, two, four, up to an hour, or up to 16 seconds if
- * another cell cannot be reached, and never given up (task_retry.h). A handler does a bounded
- * amount of work and adds a task for the rest, so that no task can exhaust the memory of the
- * process. */
+ * A task that fails is retried after one second, two, four and so on, up to an hour (up to 16
+ * seconds if another cell cannot be reached), and never abandoned (task_retry.h). A handler does a
+ * bounded amount of work and adds a task for the rest, so that no task can exhaust the memory of
+ * the process. */
 #ifndef LAGRA_SERVICE_DEFERRED_TASKS_H
 #define LAGRA_SERVICE_DEFERRED_TASKS_H
 
@@ -54,7 +54,7 @@ struct task_runner;
  * service, or NULL. Returns NULL if no thread can be started. Called on the main thread. */
 struct task_runner *task_runner_start(struct store *store, const struct service *const *services,
                                       const struct endpoint *endpoints, size_t count);
-/* Makes the runner read the clock after it was moved. Thread-safe. */
+/* Wakes the runner after the clock was moved. Thread-safe. */
 void task_runner_look(struct task_runner *runner);
 /* Waits up to `ms` milliseconds until all tasks due at `now` have run, including tasks they added
  * that are due by then. Failed tasks are not waited for again. Returns false on timeout. May block;

@@ -19,8 +19,8 @@ static bool is_gated(const struct driver *driver)
 #endif
 }
 
-/* Commits. A hold at APPLIED means applied and not yet durable, so the syncer must be stopped
- * before the commit. */
+/* Commits. At the gate APPLIED the changes must be applied but not yet durable, so the syncer is
+ * stopped before the commit. */
 static enum error commit_at_gate(const struct driver *driver)
 {
 #ifdef LAGRA_GATES
@@ -69,8 +69,8 @@ enum drive driver_attempt(struct driver *driver)
     return driver->state = is_gated(driver) ? DRIVE_DECIDED : DRIVE_COMMIT;
 }
 
-/* Commits the changes, the preparations of the operation, or the request to others. next: the state
- * that follows */
+/* Commits the changes, whether of the operation itself, of its preparation, or a request to other
+ * clients. next: the following state */
 static enum drive commit(struct driver *driver, enum drive next)
 {
     enum error e = commit_at_gate(driver);
@@ -155,7 +155,8 @@ static void run_pooled(struct pool_job *job)
     driver->decision->access.may_block = true;
     driver->pooled(driver);
     driver->decision->access.may_block = false;
-    pause_wake(&driver->pause); /* the host owns the driver now; do not access it anymore */
+    /* the host may already be using the driver; do not access it any more */
+    pause_wake(&driver->pause);
 }
 
 void driver_run_in(struct driver *driver, struct decision_pool *pool,

@@ -43,10 +43,10 @@ struct driver {
     enum drive state;
     enum error error;
     bool at_leisure; /* for the commit: struct store_access */
-    /* ends with DECIDE_GONE if a commit finds a space dropped; otherwise decides again */
+    /* if a commit finds a space dropped, end with DECIDE_GONE instead of deciding again */
     bool ends_when_gone;
     uint64_t turn; /* before the newest attempt: waiting.h */
-    uint64_t seen; /* newest sequence that it read, without its own commit */
+    uint64_t seen; /* newest sequence that it read, not counting its own commit */
     /* For hosts that wait without a thread. */
     struct pause pause;
     struct pool_job job; /* of the step that is in the pool */
@@ -66,9 +66,9 @@ static inline bool driver_is_done(const struct driver *driver)
 {
     return driver->state == DRIVE_APPLIED || driver->state == DRIVE_DONE;
 }
-/* Runs the decision until the host has to act.
- * Returns DRIVE_APPLIED, DRIVE_DONE; DRIVE_OTHERS, whose parts are closed; DRIVE_DECIDED,
- * DRIVE_BLOCKED. */
+/* Runs the decision until the host must act.
+ * Returns DRIVE_APPLIED, DRIVE_DONE, DRIVE_DECIDED, DRIVE_BLOCKED, or DRIVE_OTHERS, in which case
+ * the parts are closed. */
 enum drive driver_run(struct driver *driver);
 /* Makes one attempt, either on a worker, where it may not block, or in the pool. Returns
  * driver->state, or DRIVE_BLOCKED. */
@@ -76,8 +76,7 @@ enum drive driver_attempt(struct driver *driver);
 /* Makes an attempt and commits its changes, or makes the commit that is due. Returns the results of
  * driver_attempt(). */
 enum drive driver_step(struct driver *driver);
-/* Returns true if the time to wait for others has expired. The next attempt then decides without
- * them. */
+/* Returns true if the wait for others has timed out. The next attempt then decides without them. */
 static inline bool driver_is_over(const struct driver *driver)
 {
     return clock_now() >= driver->decision->waits_until;
@@ -97,10 +96,10 @@ enum store_result driver_durable(struct driver *driver, uint64_t sequence);
 /* ---- on a thread that may block ---- */
 
 /* Attempts and commits until there is no conflict; may block (d->access). The parts of the last
- * attempt are still open when it returns. The commit is not durable yet. A caller that reports it
+ * attempt are still open when it returns. The commit is not durable yet: a caller that reports it
  * must first wait for d->seen (store_await()). A caller that promises durability only at a flush,
  * or not at all (a deferred task), need not wait.
- * Returns OK, an error; DECIDE_GONE. */
+ * Returns OK or an error; DECIDE_GONE. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 /* Like deciding_run_unawaited(), but waits until everything that was read and changed is durable,
  * and closes the parts.

@@ -26,9 +26,9 @@ struct listing_place {
     struct bytes record; /* record key; ptr NULL for the first record of the name */
 };
 
-/* Receives a page entry by entry, so that thousands of entries need not be kept in memory. Provided
- * by the function that renders the page. Restarted by each attempt to decide. Sets `full` when it
- * accepts no more entries. */
+/* Receives a page one entry at a time, so that thousands of entries need not be held in memory.
+ * Implemented by the function that renders the page. Restarted by each attempt to decide. Sets
+ * `full` when it accepts no more entries. */
 struct listing_sink {
     bool full;
     void (*begin)(struct listing_sink *sink, instant now);
@@ -43,13 +43,12 @@ struct listing_sink {
  * shares. */
 bool listing_is_name(struct bytes name);
 
-/* Lists a page of the records of an account's space (service/names.h), which are those of its
- * containers, queues or shares, in order of name. Merges them with those of other cells
- * (d->input->merged).
+/* Lists a page of the records of an account's space (service/names.h): its containers, queues or
+ * shares, in order of name. Merges them with those of other cells (d->input->merged).
  *
  * from      start of the page
- * ret_next  start of the next page, in d->arena; name.ptr NULL if none exists
- * returns   OK, or like decision_fail_store() */
+ * ret_next  start of the next page, in d->arena; name.ptr NULL at the end
+ * returns   OK, or an error of decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
                             struct listing_place from, struct listing_sink *sink,
                             struct listing_place *ret_next);

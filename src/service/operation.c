@@ -60,7 +60,7 @@ static enum error check_permission(struct decision *d)
     return e;
 }
 
-/* Returns true if the state is unknown, so that the permission is unknown too. decision: 682 */
+/* Returns true if the state, and thus the permission, is unknown. decision: 682 */
 static bool is_unknown(enum error e)
 {
     return decision_is_unfinished(e) || e == E_MisdirectedRequest || (e && error_status(e) >= 500);
@@ -142,7 +142,7 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
     if (e && has_entered && !decision_is_unfinished(e))
-        decision_drop_changes(d); /* those of enter() */
+        decision_drop_changes(d); /* the changes of enter() */
     if (!e && d->operation->functions->merged_path)
         e = placement_check_list(d);
     if (!e && d->service->leave)
@@ -216,7 +216,7 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
-/* Rules out most rows before their strings are compared. */
+/* Excludes most rows without comparing strings. */
 static bool method_and_level_fit(const struct operation *row, enum http_method method,
                                  uint32_t level)
 {
@@ -262,7 +262,7 @@ static bool variant_fits(const struct operation *row, const struct call *call)
     return true;
 }
 
-/* Reports the parameter that no row of this level has: restype if a row has this comp, otherwise
+/* Blames the parameter that no row of this level has: restype if a row has this comp, otherwise
  * comp. Elements as recorded for Get Blob Service Stats at the primary. */
 static void blame_selector(const struct service *service, const struct call *call)
 {
@@ -283,9 +283,8 @@ static void blame_selector(const struct service *service, const struct call *cal
     problem_add_field(call->problem, "Reason", bytes_from_string(""));
 }
 
-/* Determines why no row matches the request. If several headers would select a row, the last such
- * row counts.
- * rest: Status-and-Error-Codes2 */
+/* Determines why no row matches the request. If several headers would each select a row, the last
+ * such row determines the error. rest: Status-and-Error-Codes2 */
 static enum error why_none(const struct service *service, const struct call *call,
                            struct bytes selector)
 {

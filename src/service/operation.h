@@ -1,7 +1,7 @@
 /* Operation table: its rows and the functions that use them.
  *
  * A service is a table of rows. Everything generic is a column: routing, permission, accepted
- * conditions, lease rule, ETag, body. Each operation OP also has functions over its own types
+ * conditions, lease rule, ETag, body. Each operation OP also has functions with its own types
  * (service/decision.h):
  *
  *   OP_check(call, parameters)                checks the headers and fills the parameters
@@ -18,8 +18,8 @@
  * OPERATION(OP), in the file with the table, defines struct operation_functions OP_functions. Small
  * adapters convert between the service's function types and OP's own, so the compiler ensures that
  * the functions of a row match. Check, parse and answer functions are in the rest/ folder of their
- * module, separate from the decide functions.
- * Documentation, the reply check and tests read the table. */
+ * module, separate from the decide functions. The table is also used by the documentation, the
+ * reply check and tests. */
 #ifndef LAGRA_SERVICE_OPERATION_H
 #define LAGRA_SERVICE_OPERATION_H
 
@@ -247,8 +247,8 @@ struct service {
     const char *data_of;
     const struct operation *operations;
     size_t operation_count;
-    /* Operations that only the operator can request (input.by_operator), which no client finds:
-     * in Azure, they belong to the management API. NULL if there are none. */
+    /* Operations that only the operator can request (input.by_operator) and clients cannot find: in
+     * Azure, they belong to the management API. May be NULL. */
     const struct operation *operator_operations;
     size_t operator_operation_count;
     const struct task_handler *task_handlers; /* for its kinds of deferred tasks */
@@ -258,7 +258,7 @@ struct service {
     /* Parameter whose value may contain control characters because signatures do not cover it. NULL
      * if none. */
     const char *unsigned_parameter;
-    /* successful GETs and HEADs forbid caching, as in the real service */
+    /* responses to successful GETs and HEADs forbid caching, as in the real service */
     bool reads_are_not_cached;
     /* Path of a resource of each level, for display: "/container"; indexed by resource.level. */
     const char *const *levels;
@@ -295,7 +295,7 @@ struct service {
      * if none exist.
      * Returns  OK, like decision_fail_store(), or an error that overrides other permissions. */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
-    /* the facts may have results of access control lists, for rows with `passes` */
+    /* the facts may contain results of ACL checks, for rows with `passes` */
     bool has_access_control;
     /* Functions for resources as copy sources. NULL if the service has no copy sources. */
     const struct source_functions *source;
@@ -307,8 +307,10 @@ struct service {
     const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* usage for operators; service/usage.h. NULL if not counted */
-    /* Returns true for a request to the service that has the data, which then serves it. NULL if
-     * data_of is NULL. */
+    const struct part_functions
+        *parts; /* service/space_parts.h. NULL if each container has a space of its own */
+    /* Returns true for a request in the protocol of the service that has the data, which then
+     * serves it. NULL if data_of is NULL. */
     bool (*is_for_data_of)(const struct request *request);
     /* Returns the service's own code for an error of the service whose data it serves. NULL if the
      * codes are the same. */

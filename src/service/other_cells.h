@@ -1,6 +1,5 @@
-/* Lists of an account whose containers, queues, tables and shares are in several cells. The root
- * cell requests pages from the owners of the other cells (cell_page.h) and merges them with its
- * own.
+/* Lists of an account that has containers, queues, tables or shares in several cells. The root cell
+ * requests pages from the owners of the other cells (cell_page.h) and merges them with its own.
  *
  * A request to another cell is a POST of /-/list (cluster/peer.h). Its body (base/codec.h) is u8 1
  * (version), then as bytes: the service's name, the raw path below the account's name and the raw
@@ -31,7 +30,7 @@ struct placed_count {
     uint64_t
         names; /* number of containers, queues, tables or shares, including retained deleted ones */
 };
-/* Counts them from the root's placements. Finds none outside the root. May block. Returns the
+/* Counts the names from the root's placements; zero outside the root. May block. Returns the
  * results of store_count(). */
 enum store_result other_cells_count(const struct endpoint *endpoint, struct bytes account,
                                     struct placed_count *ret_count);

@@ -7,11 +7,11 @@
 #include "service/placement_private.h"
 #include "service/small_record.h"
 
-/* Delay before the first check of a row. If the container does not exist by then, its front end has
- * died and will not create it. */
+/* Delay before the first check of a row. If the container does not exist by then, the front end
+ * that should have created it has failed. */
 #define CHECKED_AFTER_S 30u
-/* Delay before the root is notified. The record of a recent deletion is in the container's cell and
- * is needed until then. */
+/* Delay before the root is notified. Until then the container's cell needs the record of the recent
+ * deletion. */
 #define TOLD_AFTER_S    30u
 
 static const struct bytes row_key = BYTES("m");
@@ -125,8 +125,8 @@ enum store_result placement_is_used(struct read_view *of, bool *ret_is_used)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Determines whether nothing here prevents the name from being in another cell: no container, and
- * no recent deletion, whose record is needed by a second Delete Container. */
+/* Determines whether the name may be in another cell, that is, this cell has neither a container
+ * nor the record of a recent deletion, which a second Delete Container needs. */
 static enum store_result is_unused(struct decision *d, bool *ret_is_unused)
 {
     bool is_used = true;
@@ -141,8 +141,8 @@ static enum store_result is_unused(struct decision *d, bool *ret_is_unused)
 }
 
 /* Determines whether the container may be placed in another cell. The service's own names, such as
- * $root and $logs, are in the root. So is a name with a retained deleted container in the root,
- * because Restore Container needs both in one cell. */
+ * $root and $logs, must be in the root; so must a name with a retained deleted container in the
+ * root, because Restore Container needs both in one cell. */
 static enum store_result may_be_elsewhere(struct decision *d, bool *ret_may)
 {
     struct bytes name = d->partition.key;

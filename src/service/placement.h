@@ -1,8 +1,8 @@
 /* Placement of containers, queues, tables and shares in the cells of a cluster. The root cell has a
- * row for each name that is in another cell, in the partition where the root would have its own
- * record. So creating, deleting and finding it are ordinary decisions on one partition. A name
- * without a row is in the root. A server without a cluster has no rows, and its only cost is to
- * read a partition when a container is missing.
+ * row for each name that is in another cell, in the partition in which the root would have its own
+ * record. Creating, deleting and finding a row are therefore ordinary decisions on one partition. A
+ * name without a row is in the root. A server without a cluster has no rows; its only cost is
+ * reading a partition when a container is missing.
  *
  *   root    INNER "m"  u8 1; cell, incarnation: the name is in that cell
  *   others  INNER "o"  u8 1; service, account: the root has a row for this name, and is notified
@@ -10,21 +10,21 @@
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that
  *                      instant, requests under it are refused, and then it is deleted
  *
- * While a name is being moved to another cell it also has records of placement_move.h.
+ * While a name is being moved to another cell, it also has records of placement_move.h.
  *
- * In the root, the space of an account has a counter "m", cell (big-endian) for each other cell,
- * with the number of rows for it. Lists and searches of the account use these to select cells
+ * In the root, the space of an account has a counter "m", cell (big-endian) for each other cell:
+ * the number of rows for it. Lists and searches of the account use these counters to select cells
  * (other_cells.h). decision: 1006
  *
  * An incarnation is the instant of the decision that wrote the row. The root's clock is later than
- * everything the partition ever had, so no two rows of a name have the same incarnation. decision:
- * 993 */
+ * all instants the partition has ever had, so no two rows of a name have the same incarnation.
+ * decision: 993 */
 #ifndef LAGRA_SERVICE_PLACEMENT_H
 #define LAGRA_SERVICE_PLACEMENT_H
 
 #include "service/decision.h"
 
-/* How long a cell remembers that it has released a name. Far longer than a front end uses a cached
+/* How long a cell remembers that it has released a name: far longer than a front end uses a cached
  * placement (placements.h), and than a request may take to arrive. */
 #define PLACEMENT_RELEASED_S 3600u
 

@@ -151,9 +151,9 @@ static bool has_space(const struct moved *moved, const struct guid *space)
     return false;
 }
 
-/* Drops the spaces of an earlier move from the same cell, which has promised not to seal it.
- * Returns STORE_NOT_FOUND if no move is prepared here that has to stay. The same move may be
- * prepared again after the name was changed, and need not have all its former spaces then. */
+/* Drops the spaces of an earlier prepared move from the same cell, which has promised not to seal
+ * it. Returns STORE_NOT_FOUND if no prepared move remains that must be kept. The same move may be
+ * prepared again after the name was changed, and may then have fewer spaces. */
 static enum store_result replace_incoming(struct decision *d, const struct move *move,
                                           const struct moved *by)
 {
@@ -247,7 +247,7 @@ static enum store_result remove_row(struct decision *d, const struct move *move)
     if (result)
         return result == STORE_NOT_FOUND ? STORE_CORRUPT : result;
     if (row.cell != move->from || row.incarnation != move->before)
-        return STORE_CORRUPT; /* the source is sealed, so nothing can have changed the row */
+        return STORE_CORRUPT; /* the source is sealed, so nothing else can have changed the row */
     placement_remove(d->changes, &row);
     move_count_switch(d->changes);
     return STORE_OK;
@@ -297,7 +297,7 @@ static enum error attempt_switch(struct decision *d, void *of)
     open_name(d, move);
     result = placement_read(d->before, d->arena, &row);
     if (result == STORE_NOT_FOUND)
-        return OK; /* already done, and the container has been deleted since */
+        return OK; /* already done, and the container has since been deleted */
     if (result)
         return decision_fail_store(d, result);
     if (row.cell != move->from || row.incarnation != move->before)
@@ -424,7 +424,7 @@ enum store_result move_check_incoming_task(struct decision *d, const struct defe
 
     if (result)
         return result;
-    /* sealed and about to be activated, or its owner cannot be reached */
+    /* it is sealed and will be activated, or its owner cannot be reached */
     if (ask(endpoint, move.from, MOVE_CANCEL_PATH, &move, d->arena) != 200)
         return again(d, task);
     changes_delete(d->changes, RECORD_INNER, move_incoming_key);

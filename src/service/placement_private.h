@@ -17,8 +17,8 @@ enum store_result placement_write_released(struct decision *d, uint64_t incarnat
 /* Determines whether the partition has anything that a list could show: a container, snapshots of a
  * share, or a retained deleted container. */
 enum store_result placement_is_used(struct read_view *of, bool *ret_is_used);
-/* Sends a request of a task to the owner of another cell. Does not wait for an owner, because other
- * tasks would wait too. Returns the response's status, or 0 on failure. */
+/* Sends a task's request to the owner of another cell. Does not wait for a new owner, because that
+ * would delay other tasks. Returns the response's status, or 0 on failure. */
 int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *path,
                   struct bytes body, struct arena *arena);
 

@@ -176,7 +176,7 @@ int placement_check_serve(void *context, struct bytes body, struct arena *arena,
 
 /* ---- claims ---- */
 
-/* Places the name in the cell, unless another one has it. */
+/* Claims the name for the cell, unless another cell has it. */
 static enum error attempt_claim(struct decision *d, void *of)
 {
     struct about *about = of;

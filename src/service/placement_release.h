@@ -1,6 +1,6 @@
-/* Removal of placements (placement.h), and placements of restored containers. If the container of a
- * row was deleted or never created, the root removes the row once its cell has promised to refuse
- * requests under its incarnation:
+/* Removes placements (placement.h), and places restored containers. If the container of a row was
+ * deleted or never created, the root removes the row once its cell has promised to refuse requests
+ * under its incarnation:
  *
  *   the root    has written a row, or was notified that the container was deleted:
  *               TASK_CHECK_PLACEMENT asks the cell to release the name, 30 s after the row was
@@ -10,10 +10,10 @@
  *   the cell    has deleted the container: TASK_TELL_ROOT notifies the root
  *   the root    POST /-/check: durably adds a TASK_CHECK_PLACEMENT
  *
- * Each step is repeated until it is done, and may be done twice. Request bodies (base/codec.h): u8
- * 1 (version); service, account, name, as bytes; incarnation. decision: 995
+ * Each step is repeated until it succeeds, and may be performed twice. Request bodies
+ * (base/codec.h): u8 1 (version); service, account, name, as bytes; incarnation. decision: 995
  *
- * A container that is restored in another cell than the root needs a row before it is visible:
+ * A container that is restored in a cell other than the root needs a row before it becomes visible:
  *
  *   the cell    has all of the contents
  *   the root    POST /-/claim, with the cell instead of the incarnation: writes a row for that

@@ -1,4 +1,4 @@
-/* Details of an error for the response, recorded where the error is found and rendered in
+/* Details of an error for the response, recorded where the error is detected and rendered in
  * request/error_answer.c. Static, or allocated in the exchange's arena. */
 #ifndef LAGRA_SERVICE_PROBLEM_H
 #define LAGRA_SERVICE_PROBLEM_H
@@ -40,8 +40,8 @@ struct problem {
     unsigned retry_after_s; /* time until a retry may succeed; 0 if unspecified */
 };
 
-/* Sets the problem for a caller without the right, and discards other details found before. detail:
- * ptr NULL if none */
+/* Sets the problem for a caller without permission, and discards all other details. detail: ptr
+ * NULL if none */
 void problem_of_permission(struct problem *problem, struct arena *arena, struct bytes detail);
 /* Sets a single field, replacing existing ones. */
 void problem_set_field(struct problem *problem, const char *name, struct bytes value);
@@ -50,8 +50,8 @@ void problem_add_field(struct problem *problem, const char *name, struct bytes v
 /* Sets HeaderName and, unless value.ptr is NULL, HeaderValue. */
 void problem_set_header(struct problem *problem, const char *name, struct bytes value);
 
-/* Encodes an error for another front end, by its number and its code. Several errors have one code,
- * and the number means the same in a front end of another version only if the code does. */
+/* Encodes an error for another front end, as its number and its code. Several errors share a code;
+ * the number is only used if both versions assign it the same code. */
 void problem_encode_error(struct text *out, enum error e);
 /* Decodes an error or OK. If it is unknown here, `in` becomes bad. */
 enum error problem_decode_error(struct decoder *in);

@@ -59,8 +59,8 @@ static void append(struct whole *all, const struct content_range *range)
     all->ranges[all->count++] = *range;
 }
 
-/* Appends a range, extended to units. A unit with data does not count as cleared. Adjacent ranges
- * are merged. */
+/* Appends a range, extended to units, and merges adjacent ranges. A unit with any data does not
+ * count as cleared. */
 static void add(struct whole *all, const struct content_range *found)
 {
     struct content_range range = { .start = unit_start(all->wanted, found->start),
@@ -83,9 +83,9 @@ static void add(struct whole *all, const struct content_range *found)
         append(all, &range);
 }
 
-/* Returns the start of the unit at which to continue after everything up to `next` was read. A
- * cleared range in that unit is truncated, because the unit may still have data. Returns
- * wanted->start if the first unit is still incomplete. */
+/* Returns the start of the unit to continue with, after everything up to `next` was read. Truncates
+ * a cleared range at that unit, which may still have data. Returns wanted->start if the first unit
+ * is still incomplete. */
 static uint64_t go_on_at(struct whole *all, uint64_t next)
 {
     struct content_range *last = all->count > 0 ? &all->ranges[all->count - 1] : NULL;

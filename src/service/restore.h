@@ -1,6 +1,6 @@
-/* Functions of a service for restoring a container, queue, table or share from a backup. Raw
- * records are copied into a new space (admin/restore.c); the record that refers to the space is
- * created again. Pure. */
+/* A service's functions for restoring a container, queue, table or share from a backup. Raw records
+ * are copied into a new space (admin/restore.c); the record that refers to the space is created
+ * anew. Pure. */
 #ifndef LAGRA_SERVICE_RESTORE_H
 #define LAGRA_SERVICE_RESTORE_H
 
@@ -9,6 +9,15 @@
 /* Offset of the space's id in the value of a LISTED record of the container's partition, after the
  * version byte. Also for snapshots and for retained deleted containers. */
 #define RESTORE_SPACE_AT 1u
+/* Returns the space in such a record; zero if the record is malformed. */
+static inline struct guid restore_space_of(const struct record *record)
+{
+    struct guid space = { .b = { 0 } };
+
+    if (record->value.len >= RESTORE_SPACE_AT + sizeof space.b)
+        memcpy(space.b, record->value.ptr + RESTORE_SPACE_AT, sizeof space.b);
+    return space;
+}
 
 struct restore_functions {
     /* Checks the name. Returns OK, E_InvalidResourceName, E_OutOfRangeName etc. */
@@ -25,6 +34,9 @@ struct restore_functions {
     /* Refuses to replace an existing container with this record. Returns OK or an error. NULL if
      * every container can be replaced. Pure. */
     enum error (*permit_replacement)(const struct record *record);
+    /* Deletes the contents of the container of such a record, which is deleted in d->changes. NULL
+     * if they are all in its space. Returns STORE_OK, STORE_CONFLICT, or another failure. */
+    enum store_result (*drop)(struct decision *d, const struct record *record);
     /* Returns the value of a content record without its lease and the id of its task, in the arena,
      * or the unchanged value. NULL if no record has either. */
     struct bytes (*without_lease)(struct arena *arena, enum record_family family,

@@ -37,7 +37,7 @@
     .type = type_, .account = account_, .service = service_, .create = create_,                    \
     .action = ACTION_##action_, .anonymous = ACCESS_##anonymous_
 
-/* A SAS needs all of these letters, for an object. */
+/* All of these letters are required of a SAS, for an object. */
 #define MAY_WITH_ALL(letters_, action_, anonymous_)                                                \
     MAY("o", letters_, letters_, "", action_, anonymous_), .all_letters = true
 

@@ -1,4 +1,4 @@
-/* Endpoint of a service: everything that its requests need. request/ implements their path. */
+/* Endpoint of a service: everything that its requests need. request/ processes them. */
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
@@ -59,9 +59,9 @@ const struct endpoint *endpoint_find(const struct endpoint_set *all, struct byte
 /* Returns the endpoint with this label of a host name ("blob" in account.blob.localhost) if it has
  * the same data as `endpoint`, or NULL. */
 const struct endpoint *endpoint_labelled(const struct endpoint *endpoint, struct bytes label);
-/* Returns the endpoint that serves a request: that of the host name, if it has the same data as the
- * one of the port (account.dfs.localhost at the Blob service's port), else the port's. A request in
- * the protocol of the service that has the data is served by that one. decision: 1200 */
+/* Returns the endpoint that serves a request: the host name's endpoint if it has the same data as
+ * the port's (account.dfs.localhost at the Blob service's port), otherwise the port's. A request in
+ * the protocol of the service that has the data is served by that service. decision: 1200 */
 const struct endpoint *endpoint_of_request(const struct endpoint *endpoint,
                                            const struct request *request);
 

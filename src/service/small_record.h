@@ -21,13 +21,13 @@ void small_record_write(struct changes *changes, struct arena *arena, struct byt
 enum store_result record_is_unknown(const char *what, struct bytes value);
 
 /* Record of a recently deleted container or share. While the service is still processing a
- * deletion, another Delete Container or Delete Share also succeeds. For all other operations the
+ * deletion, a second Delete Container or Delete Share also succeeds. For all other operations the
  * container does not exist (decision: 62).
  *
  * It is INNER "d" of its partition: u8 1 (version); instant of the deletion, in ticks. A deferred
- * task deletes the record. The task does not affect a container that is created or deleted again
- * under the name in the meantime. A service with such records has recent_deletion_forget() among
- * its task handlers. */
+ * task deletes the record, and does not affect a container that was created, or created and
+ * deleted, under the name in the meantime. A service with such records has recent_deletion_forget()
+ * among its task handlers. */
 
 /* Stored; must never be reused. */
 enum { TASK_FORGET_DELETION = 0x101 };

@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 #define PAYLOAD_VERSION 1
-/* Number of doublings after which one second exceeds the maximum delay. */
+/* Number of doublings after which the delay exceeds its maximum */
 #define DOUBLINGS_MAX   12u
 
 bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)

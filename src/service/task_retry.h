@@ -1,6 +1,6 @@
-/* Internal to service/ and `lagra check`: failed tasks. A failed task moves to a later time in the
- * list, with its number of failures. So it never blocks other tasks, no work is lost, and a restart
- * does not reset the number. The delay grows with the number of failures.
+/* Failed tasks. Used by service/ and `lagra check`. A failed task moves to a later time in the
+ * list, together with its number of failures, so that it never blocks other tasks, no work is lost,
+ * and a restart does not reset the number. The delay grows with the number of failures.
  *
  *   kind     TASK_RETRY
  *   payload  1   version (1)
@@ -18,12 +18,11 @@
 /* Kinds are stored. */
 enum { TASK_RETRY = 2 };
 
-/* From this number on, each failure is logged. */
+/* From this number of failures on, each one is logged */
 #define TASK_FAILURES_LOUD 6u
 #define TASK_RETRY_MAX_S   3600u
-/* After E_ServerBusy, for example because a cell has no owner. It may have one again at any time,
- * and clients may be waiting for the task: a name can be created in another cell once it is
- * released. */
+/* Maximum delay after E_ServerBusy. The cell may get an owner again at any time, and clients may be
+ * waiting for the task: for example, a name can be created in another cell once it is released. */
 #define TASK_BUSY_MAX_S    16u
 
 struct task_try {
@@ -36,7 +35,8 @@ bool task_try_read(const struct deferred_task *task, struct task_try *ret_try);
 
 /* Moves a task that has failed again to a later time. May block.
  * now      time at which it was run
- * returns  STORE_OK; STORE_NOT_FOUND: its space is dropped; after other results it has not moved */
+ * returns  STORE_OK; STORE_NOT_FOUND: its space was dropped; after any other result, it has not
+ *          moved */
 enum store_result task_put_off(struct store *store, const struct task_try *failed, enum error why,
                                instant now, struct arena *arena);
 

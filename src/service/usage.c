@@ -3,9 +3,11 @@
 
 #include "service/names.h"
 #include "service/operation.h"
+#include "service/space_parts.h"
+#include "service/usage_parts.h"
 
-/* Number of records between calls of pace(), and per iterator, because an open iterator keeps its
- * state in the store. */
+/* Records between calls of pace(), and per iterator, because an open iterator holds state in the
+ * store. */
 #define STEP_RECORDS   1000u
 #define NAME_MAX_BYTES 4096u
 #define ARENA_MAX      ((size_t)16 << 20)
@@ -49,9 +51,28 @@ static void place_set(struct place *place, const struct space_record *record)
     place->record = text_bytes(&behind);
 }
 
+/* What the records of a space count for: a container, or those of whose parts they are. */
+struct tally {
+    struct usage *usage;
+    struct usage_parts *parts; /* NULL if the container has the entire space */
+};
+
+static enum store_result count_record(const struct usage_walk *walk, const struct tally *tally,
+                                      const struct space_record *record)
+{
+    struct usage *usage = tally->usage;
+    enum store_result result = STORE_OK;
+
+    if (tally->parts)
+        result = usage_parts_find(tally->parts, record->partition_key, &usage);
+    if (!result && usage)
+        add_record(walk->service, record, usage);
+    return result;
+}
+
 /* Reads LISTED records up to the step size. Returns STORE_OK if there are more. */
 static enum store_result step(const struct usage_walk *walk, struct guid space, struct place *place,
-                              struct usage *usage, uint64_t *ret_count)
+                              const struct tally *tally, uint64_t *ret_count)
 {
     struct space_iterator *iterator =
         space_iterator_open(walk->store, space, place->partition, place->record, STORE_MAY_BLOCK);
@@ -59,9 +80,11 @@ static enum store_result step(const struct usage_walk *walk, struct guid space, 
     struct space_record record;
 
     *ret_count = 0;
-    while (*ret_count < STEP_RECORDS && !(result = space_iterator_next(iterator, &record))) {
-        add_record(walk->service, &record, usage);
-        if (++*ret_count == STEP_RECORDS)
+    while (!result && *ret_count < STEP_RECORDS) {
+        result = space_iterator_next(iterator, &record);
+        if (!result)
+            result = count_record(walk, tally, &record);
+        if (!result && ++*ret_count == STEP_RECORDS)
             place_set(place, &record);
     }
     space_iterator_close(iterator);
@@ -69,7 +92,7 @@ static enum store_result step(const struct usage_walk *walk, struct guid space, 
 }
 
 static enum store_result count_listed(const struct usage_walk *walk, struct guid space,
-                                      struct usage *usage, bool *ret_goes_on)
+                                      const struct tally *tally, bool *ret_goes_on)
 {
     enum store_result result = STORE_OK;
     struct place place;
@@ -77,11 +100,11 @@ static enum store_result count_listed(const struct usage_walk *walk, struct guid
 
     place_init(&place);
     while (!result && *ret_goes_on) {
-        result = step(walk, space, &place, usage, &count);
+        result = step(walk, space, &place, tally, &count);
         *ret_goes_on = walk->pace(walk->context, count);
     }
     if ((!result || result == STORE_NOT_FOUND) && walk->service->usage->sum)
-        result = walk->service->usage->sum(walk->store, place.arena, space, usage);
+        result = walk->service->usage->sum(walk->store, place.arena, space, tally->usage);
     arena_free(place.arena);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
@@ -116,19 +139,34 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
 
 /* ---- containers of an account ---- */
 
-static bool is_one(const struct usage_functions *functions, const struct space_record *record,
-                   struct guid *ret_space, struct usage *usage)
+/* A container and its usage. */
+struct counted {
+    struct guid space;
+    bool has_part; /* only a part of the space is its own: */
+    struct guid part;
+    struct usage usage;
+    struct usage_parts *parts; /* of the space that containers share, once it was counted */
+};
+
+static bool is_one(const struct service *service, const struct space_record *record,
+                   struct counted *counted)
 {
-    if (functions->container(record, ret_space, &usage->quota_bytes))
-        return true;
-    usage->is_kept = functions->kept && functions->kept(record, ret_space);
-    return usage->is_kept;
+    const struct usage_functions *functions = service->usage;
+    struct usage *usage = &counted->usage;
+
+    if (!functions->container(record, &counted->space, &usage->quota_bytes)) {
+        usage->is_kept = functions->kept && functions->kept(record, &counted->space);
+        if (!usage->is_kept)
+            return false;
+    }
+    counted->has_part = service->parts && service->parts->of_container(record, &counted->part);
+    return true;
 }
 
 /* Finds the next container; its name is then in *place. Returns STORE_NOT_FOUND after the last one,
  * or like space_iterator_next(). */
 static enum store_result next_container(const struct usage_walk *walk, struct place *place,
-                                        struct guid *ret_space, struct usage *ret_usage)
+                                        struct counted *counted)
 {
     struct space_iterator *iterator =
         space_iterator_open(walk->store, account_space(walk->service->name, walk->account),
@@ -136,39 +174,64 @@ static enum store_result next_container(const struct usage_walk *walk, struct pl
     enum store_result result;
     struct space_record record;
 
-    *ret_usage = (struct usage){ .objects = 0 };
+    counted->usage = (struct usage){ .objects = 0 };
     do
         result = space_iterator_next(iterator, &record);
     while (!result && (record.partition_key.len == 0 || record.partition_key.len > NAME_MAX_BYTES ||
-                       !is_one(walk->service->usage, &record, ret_space, ret_usage)));
+                       !is_one(walk->service, &record, counted)));
     if (!result) {
         place_set(place, &record);
         place->name = place->partition;
-        if (walk->service->usage->name && !ret_usage->is_kept)
+        if (walk->service->usage->name && !counted->usage.is_kept)
             place->name = arena_copy(place->arena, walk->service->usage->name(&record));
     }
     space_iterator_close(iterator);
     return result;
 }
 
-enum store_result usage_look(const struct usage_walk *walk)
+/* Counts a part of a space, and with the first one all parts. */
+static enum store_result count_part(const struct usage_walk *walk, struct counted *counted,
+                                    bool *ret_goes_on)
 {
     enum store_result result = STORE_OK;
+
+    if (!usage_parts_are_of(counted->parts, &counted->space)) {
+        usage_parts_free(counted->parts);
+        counted->parts = usage_parts_new(walk, counted->space);
+        result = count_listed(walk, counted->space, &(struct tally){ .parts = counted->parts },
+                              ret_goes_on);
+    }
+    usage_parts_add(counted->parts, counted->part, &counted->usage);
+    return result;
+}
+
+static enum store_result count(const struct usage_walk *walk, struct counted *counted,
+                               bool *ret_goes_on)
+{
+    if (walk->service->usage->inner_prefix)
+        return count_inner(walk, counted->space, &counted->usage, ret_goes_on);
+    if (counted->has_part)
+        return count_part(walk, counted, ret_goes_on);
+    return count_listed(walk, counted->space, &(struct tally){ .usage = &counted->usage },
+                        ret_goes_on);
+}
+
+enum store_result usage_look(const struct usage_walk *walk)
+{
+    struct counted counted = { .parts = NULL };
+    enum store_result result = STORE_OK;
     bool goes_on = walk->service->usage != NULL;
-    struct usage usage;
     struct place place;
-    struct guid space;
 
     place_init(&place);
-    while (goes_on && !(result = next_container(walk, &place, &space, &usage))) {
-        if (walk->pace && walk->service->usage->inner_prefix)
-            result = count_inner(walk, space, &usage, &goes_on);
-        else if (walk->pace)
-            result = count_listed(walk, space, &usage, &goes_on);
+    while (goes_on && !(result = next_container(walk, &place, &counted))) {
+        if (walk->pace)
+            result = count(walk, &counted, &goes_on);
         if (result)
             break;
-        goes_on = goes_on && walk->found(walk->context, place.name, &usage);
+        goes_on = goes_on && walk->found(walk->context, place.name, &counted.usage);
     }
+    usage_parts_free(counted.parts);
     arena_free(place.arena);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }

@@ -1,6 +1,6 @@
 /* Usage of accounts, for operators and capacity limits: number and size of the objects in each
- * container, queue, table and share. It is computed by reading their records in their current
- * state. Requests count nothing, and nothing is stored. decision: 461
+ * container, queue, table and share. It is computed by reading their current records; requests do
+ * not maintain counters, and nothing is stored. decision: 461
  *
  * Bytes are those visible to clients: lengths of blobs, snapshots and files; records of entities
  * and messages. May block. */
@@ -19,7 +19,7 @@ struct usage {
     bool is_kept;         /* deleted and retained (kept_deletion.h): has bytes, but no objects */
 };
 
-/* Functions of a service for usage.c. */
+/* A service's functions for usage.c. */
 struct usage_functions {
     /* Returns true if a LISTED record in an account's space belongs to an existing container,
      * queue, table or share, and sets *ret_space to the space of its contents. *ret_quota_bytes is
@@ -30,10 +30,10 @@ struct usage_functions {
     struct bytes (*name)(const struct space_record *record);
     /* Like container(), for a deleted and retained container. NULL if none are retained. */
     bool (*kept)(const struct space_record *record, struct guid *ret_space);
-    /* Adds the usage of a record of the contents. NULL if each record is an object of its own
-     * length. */
+    /* Adds the usage of a content record. NULL if each record is an object whose size is the
+     * record's length. */
     void (*record)(const struct space_record *record, struct usage *usage);
-    /* Adds the bytes of a space whose records do not contain them. NULL if they do. */
+    /* Adds the bytes of a space whose records do not contain the sizes; otherwise NULL. */
     enum store_result (*sum)(struct store *store, struct arena *arena, struct guid space,
                              struct usage *usage);
     /* count the INNER records of partition "" with this prefix; NULL to count all LISTED records */

@@ -1,6 +1,5 @@
-/* Get User Delegation Key, for all services that have it. The key signs only for that service.
- * user_delegation_key.c decides; user_delegation_key.c reads the request and renders the
- * response.
+/* Get User Delegation Key, for all services that have it. The key can only sign for its own
+ * service. user_delegation_key.c decides, reads the request and renders the response.
  * rest: Get-User-Delegation-Key */
 #ifndef LAGRA_SERVICE_USER_DELEGATION_KEY_H
 #define LAGRA_SERVICE_USER_DELEGATION_KEY_H
@@ -12,7 +11,7 @@ struct get_user_delegation_key_parameters {
     /* set by parse; whole seconds */
     instant start; /* 0 for now */
     instant expiry;
-    /* tenant of the users who may use its signatures; ptr NULL if not specified */
+    /* tenant of the users who may use its signatures; ptr NULL if any */
     struct bytes user_tid;
 };
 struct get_user_delegation_key_result {

@@ -11,13 +11,14 @@
 #include "base/lock.h"
 #include "base/thread.h"
 
-/* The clock may differ from the timer by up to a sixteenth, so it is read at least this often. */
+/* The clock may run up to a sixteenth faster or slower than the timer, so it is read at least this
+ * often. */
 #define LOOK_MS_MAX  1000
 #define TICKS_PER_MS (TICKS_PER_SECOND / 1000)
 
 #define BUCKETS      1024u
 
-/* The waiters for one key; never empty. */
+/* Waiters for one key; never empty */
 struct place {
     struct place *next; /* list of the bucket */
     struct place *next_of_space, **link_of_space;

@@ -1,5 +1,5 @@
-/* Decisions that wait for other clients, for example for one that must give up an oplock. They wait
- * without a thread until a commit may allow them to continue or until a timeout, and are then
+/* Decisions that wait for other clients, for example until one gives up an oplock. They wait
+ * without a thread until a commit may allow them to continue or a timeout expires, and are then
  * decided again.
  *
  *     turn = waiters_turn()             before the attempt
@@ -7,9 +7,9 @@
  *                                       parts
  *     waiters_add(key, turn, until, w)  WAITING_OVER: something has changed already; decide again
  *
- * Each decision waits for one node of a space. It is woken only by commits that concern this node,
- * or all nodes of the space, such as the rename of a directory. They wake all waiters for the node,
- * each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter
+ * Each decision waits for one node of a space. Only commits that concern this node, or all nodes of
+ * the space (such as the rename of a directory), wake it. They wake all waiters for the node, each
+ * of which makes an attempt; a node has few waiters. Commits of other servers do not wake waiters
  * here. Thread-safe. */
 #ifndef LAGRA_SERVICE_WAITING_H
 #define LAGRA_SERVICE_WAITING_H
@@ -49,14 +49,14 @@ bool waiters_remove(struct waiter *waiter);
 /* Wakes the waiters for the key, or for any node of its space. Called after a commit that concerns
  * them. */
 void waiters_wake(const struct waiter_key *key);
-/* Registers the waiter until the instant, regardless of commits, to delay a request. Returns false
- * if the server is stopping; the waiter is then not registered. */
+/* Delays a request: registers the waiter until the instant, regardless of commits. Returns false if
+ * the server is stopping; the waiter is then not registered. */
 bool waiters_delay(instant until, struct waiter *waiter);
 /* Returns the number of waiters, excluding those of waiters_delay(). */
 unsigned waiters_count(void);
 
-/* Starts the thread that wakes waiters whose time has expired. Without it, they wait only for
- * waiters_wake(). Returns false if it cannot be started. Called at start-up. */
+/* Starts the thread that wakes expired waiters. Without it, waiters wait only for waiters_wake().
+ * Returns false if it cannot be started. Called at start-up. */
 bool waiters_start(void);
 /* Stops the thread and wakes all waiters, including those of waiters_delay(). Later waits end at
  * once. */

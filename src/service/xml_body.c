@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-#define VALUE_SHOWN_MAX 256 /* maximum length of a wrong value repeated in an error response */
+/* Maximum length of an invalid value that is echoed in an error response */
+#define VALUE_SHOWN_MAX 256
 
 /* Far above the limit of a block list, so that a longer list gets its own error. Other bodies are
  * limited by the row's body_max. */

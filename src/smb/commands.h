@@ -4,7 +4,7 @@
 
 #include "smb_session/command_row.h"
 
-/* Returns NULL for an unknown command. */
+/* Returns the row of a command, or NULL if it is unknown. */
 const struct smb_row *smb_row_find(uint16_t command);
 
 SMB_BEGIN(create);

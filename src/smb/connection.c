@@ -24,9 +24,9 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     connection->last_own = &connection->own;
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
-    atomic_init(&connection->breaks_come, false);
-    atomic_init(&connection->asked, NULL);
-    atomic_init(&connection->client_breaks_come, false);
+    atomic_init(&connection->has_posted_breaks, false);
+    atomic_init(&connection->posted_breaks, NULL);
+    atomic_init(&connection->has_client_breaks, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
     atomic_init(&connection->called_by, NULL);
@@ -65,7 +65,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
-    client_breaks_send(connection); /* those queued for ended sessions are passed on */
+    client_breaks_send(connection); /* breaks queued for ended sessions are passed on */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }
@@ -81,9 +81,8 @@ static bool leave(struct smb_connection *connection)
     return !is_broken;
 }
 
-/* Handles the request of another connection to move this one, which shares none of its sessions, to
- * the thread identified by called_to. Wakes the request once this connection has moved, or cannot
- * move. */
+/* Handles another connection's request to move this one, which shares no session, to the thread
+ * identified by called_to. Wakes that request once this connection has moved, or cannot move. */
 static void answer_call(struct smb_connection *connection)
 {
     struct smb_request *by = atomic_load(&connection->called_by);
@@ -142,7 +141,7 @@ void smb_connection_end(struct smb_connection *connection)
 /* Sends pending breaks and change notifications, before the next message is processed. */
 static void send_news(struct smb_connection *connection)
 {
-    if (connection->unflushed == 0 && atomic_exchange(&connection->breaks_come, false))
+    if (connection->unflushed == 0 && atomic_exchange(&connection->has_posted_breaks, false))
         caching_send_breaks(connection);
     client_breaks_send(connection);
     watches_answer(connection);
@@ -173,7 +172,7 @@ static void end_sessions(struct smb_connection *connection)
     }
 }
 
-/* Takes the woken requests, in the order in which they were woken. */
+/* Removes and returns the woken requests, in the order in which they were woken. */
 static struct smb_request *take_woken(struct smb_connection *connection)
 {
     struct smb_request *last = atomic_exchange(&connection->woken, NULL), *first = NULL;

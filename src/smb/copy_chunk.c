@@ -118,7 +118,7 @@ static bool read_chunks(struct wire_reader *r, struct copy_chunk *copy)
     return total <= CHUNKS_SIZE_MAX;
 }
 
-/* Lets the thread serve other connections: the request continues when its connection runs again. */
+/* Yields the thread to other connections. The request continues when its connection runs again. */
 static enum smb_step rest(struct smb_request *request, struct copy_chunk *copy)
 {
     struct waiter *waiter = request_arm(request);

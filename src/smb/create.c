@@ -85,7 +85,7 @@ static enum nt_status read_create(struct smb_request *request, struct wire_reade
                                   struct create *create)
 {
     struct arena *arena = request->message->arena;
-    const struct durable_asked *durable = &create->contexts.durable;
+    const struct durable_request *durable = &create->contexts.durable;
     enum nt_status status = read_fixed(r, create);
 
     if (!status && !wire_utf8(arena, create->path, &create->path))
@@ -104,7 +104,7 @@ static enum nt_status read_create(struct smb_request *request, struct wire_reade
 enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *r)
 {
     struct create *create = arena_alloc(request->message->arena, sizeof *create);
-    const struct durable_asked *durable = &create->contexts.durable;
+    const struct durable_request *durable = &create->contexts.durable;
     struct smb_open *place;
     enum nt_status status;
 
@@ -118,7 +118,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
         return smb_refuse(request, status);
     if (place)
         return create_replayed_begin(request, create, place);
-    create_replayed_find_kept(request, create);
+    create_replayed_find_disconnected(request, create);
     place = open_new(request->tree);
     if (!place)
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
@@ -147,7 +147,7 @@ static enum nt_status refusal(const struct create *create, enum error e)
     return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of(e);
 }
 
-/* Stores the path of an open in a snapshot, where nothing can be renamed. */
+/* Stores the path of an open in a share snapshot, where nothing can be renamed. */
 static void keep_path(struct smb_open *open, struct arena *arena, const struct handle_open *opened)
 {
     struct text path;
@@ -162,7 +162,8 @@ static void keep_path(struct smb_open *open, struct arena *arena, const struct h
     memcpy((char *)(uintptr_t)open->path.ptr, path.ptr, path.len);
 }
 
-/* Sets the durability that the granted caching allows; a persistent open has it already. */
+/* Sets the durability that the granted caching allows. A persistent open already has its
+ * durability. */
 static void become_durable(struct smb_open *open, struct create *create)
 {
     bool is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0;

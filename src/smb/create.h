@@ -11,10 +11,10 @@
 
 /* Reconnect of a durable open: reconnect.c */
 struct reconnect {
-    struct disconnected_handle away;
+    struct disconnected_handle disconnected;
     struct handle_reconnect back;
-    struct durable_kept kept;
-    bool is_found; /* the decision of `away` is complete; that of `back` is next */
+    struct durable_state state;
+    bool is_found; /* the decision of `disconnected` is complete; that of `back` is next */
 };
 
 struct create {
@@ -43,7 +43,7 @@ enum nt_status create_replayed_find(const struct smb_request *request, const str
                                     struct smb_open **ret_open);
 /* Looks for a disconnected handle of the create; if it exists, treats the create as a reconnect
  * with DH2C. */
-void create_replayed_find_kept(const struct smb_request *request, struct create *create);
+void create_replayed_find_disconnected(const struct smb_request *request, struct create *create);
 enum smb_step create_replayed_begin(struct smb_request *request, struct create *create,
                                     struct smb_open *open);
 enum smb_step create_replayed_decided(struct smb_request *request, struct create *create);

@@ -17,7 +17,7 @@
 
 static enum nt_status read_lease(struct bytes data, struct create_contexts *contexts)
 {
-    struct lease_asked *lease = &contexts->lease;
+    struct lease_context *lease = &contexts->lease;
     struct wire_reader r;
     uint32_t state, flags;
 
@@ -100,33 +100,33 @@ static enum nt_status read_return_1(struct bytes data, struct create_contexts *c
 
 static enum nt_status read_durable_2(struct bytes data, struct create_contexts *contexts)
 {
-    struct durable_asked *asked = &contexts->durable;
+    struct durable_request *durable = &contexts->durable;
     struct wire_reader r;
 
     if (data.len != 32)
         return STATUS_INVALID_PARAMETER;
     wire_reader_init(&r, data);
-    asked->wants_2 = true;
-    asked->timeout_ms = wire_u32(&r);
-    asked->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
+    durable->wants_2 = true;
+    durable->timeout_ms = wire_u32(&r);
+    durable->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
     wire_skip(&r, 8);
-    asked->create = wire_guid(&r);
+    durable->create = wire_guid(&r);
     return STATUS_SUCCESS;
 }
 
 static enum nt_status read_return_2(struct bytes data, struct create_contexts *contexts)
 {
-    struct durable_asked *asked = &contexts->durable;
+    struct durable_request *durable = &contexts->durable;
     struct wire_reader r;
 
     if (data.len != 36)
         return STATUS_INVALID_PARAMETER;
     wire_reader_init(&r, data);
-    asked->returns_2 = true;
-    asked->id = wire_u64(&r);
+    durable->returns_2 = true;
+    durable->id = wire_u64(&r);
     wire_skip(&r, 8); /* FileId.Volatile of the lost connection */
-    asked->create = wire_guid(&r);
-    asked->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
+    durable->create = wire_guid(&r);
+    durable->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
     return STATUS_SUCCESS;
 }
 
@@ -215,7 +215,7 @@ static void begin(struct list *list, const char name[4], uint32_t size)
 static void put_lease(struct list *list, const struct smb_open *open,
                       const struct handle_open *opened)
 {
-    const struct lease_asked *lease = &open->caching->lease;
+    const struct lease_context *lease = &open->caching->lease;
     bool is_second = lease->version == 2;
 
     begin(list, "RqLs", is_second ? LEASE_SIZE_2 : LEASE_SIZE_1);

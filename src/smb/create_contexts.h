@@ -7,13 +7,13 @@
 
 struct create_contexts {
     struct bytes bytes; /* as received */
-    struct lease_asked lease;
+    struct lease_context lease;
     instant snapshot;        /* TWrp, or 0 */
     struct bytes descriptor; /* SecD, or ptr NULL */
     uint64_t allocation;     /* AlSi: bytes to allocate on create or overwrite, or 0 */
     bool wants_maximum;      /* MxAc */
     bool wants_ids;          /* QFid */
-    struct durable_asked durable;
+    struct durable_request durable;
 };
 
 /* Returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER, or STATUS_EAS_NOT_SUPPORTED, since extended

@@ -1,10 +1,10 @@
 /* Replay of a create whose response the client may not have received: responds with the existing
- * open, and with the requested caching as far as that open has it. ms-smb2: 3.3.5.9.10 */
+ * open, and with as much of the requested caching as that open has. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
 #include "smb_session/durable_scavenger.h"
 #include "smb_session/service.h"
 
-static bool is_of_lease(const struct smb_open *open, const struct lease_asked *lease)
+static bool is_of_lease(const struct smb_open *open, const struct lease_context *lease)
 {
     bool has_lease = open->caching && open->caching->lease.is_lease;
 
@@ -36,17 +36,17 @@ enum nt_status create_replayed_find(const struct smb_request *request, const str
     return STATUS_SUCCESS;
 }
 
-void create_replayed_find_kept(const struct smb_request *request, struct create *create)
+void create_replayed_find_disconnected(const struct smb_request *request, struct create *create)
 {
     const struct smb_connection *connection = request->message->connection;
-    struct durable_asked *durable = &create->contexts.durable;
+    struct durable_request *durable = &create->contexts.durable;
     const struct scavenger_create by = { .client = connection->agreed.client_guid,
                                          .create = durable->create };
 
     if (!durable->wants_2 || !(request->header.flags & SMB_FLAG_REPLAY))
         return;
     durable->id =
-        scavenger_find(connection->service->kept, &request->tree->tree_connect.space, &by);
+        scavenger_find(connection->service->scavenger, &request->tree->tree_connect.space, &by);
     durable->returns_2 = durable->id > 0;
 }
 

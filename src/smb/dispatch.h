@@ -1,4 +1,4 @@
-/* Running messages and their requests. README.md has the path of a message and the states of a
+/* Runs messages and their requests. README.md has the path of a message and the states of a
  * request. message.c, request.c, request_validation.c */
 #ifndef LAGRA_SMB_DISPATCH_H
 #define LAGRA_SMB_DISPATCH_H
@@ -17,8 +17,9 @@ void request_run(struct smb_request *request);
 /* Frees what the request holds. */
 void request_over(struct smb_request *request);
 
-/* Validates the request. Returns STATUS_SUCCESS or the error to respond with. Requests related to a
- * failed one of their compound fail too. *ret_breaks: close the connection without a response */
+/* Validates the request. Returns STATUS_SUCCESS or the error to respond with; requests related to a
+ * failed request of their compound fail too. Sets *ret_breaks if the connection must be closed
+ * without a response. */
 enum nt_status request_admit(struct smb_request *request, bool *ret_breaks);
 
 #endif

@@ -14,8 +14,8 @@
 
 /* ---- FSCTLs without an open ---- */
 
-/* Closes the connection if the negotiation was tampered with. In 3.1.1, where the preauthentication
- * hash detects this, the request itself is an error. ms-smb2: 3.3.5.15.12 */
+/* Closes the connection if the negotiation was tampered with. In 3.1.1 the request itself is an
+ * error, because the preauthentication hash already detects tampering. ms-smb2: 3.3.5.15.12 */
 static enum smb_step validate_negotiate(struct smb_request *request, struct ioctl *ioctl)
 {
     struct smb_connection *connection = request->message->connection;
@@ -127,7 +127,7 @@ static void put_names(struct wire_writer *w, const struct tree_connect_snapshots
     wire_put_u16(w, 0);
 }
 
-/* Returns only the required size if the names do not fit. */
+/* Returns the names, or only the required size if they do not fit. */
 static enum smb_step snapshots_decided(struct smb_request *request, struct ioctl *ioctl)
 {
     const struct tree_connect_snapshots *snapshots = ioctl->parameters;

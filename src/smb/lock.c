@@ -1,5 +1,5 @@
-/* LOCK: acquires byte-range locks all or none, or releases them one by one. A lock that must wait
- * is parked. ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
+/* LOCK: acquires byte-range locks, all or none, or releases them one at a time. A request that must
+ * wait for a lock is parked. ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
 #include "smb/commands.h"
 #include "smb_session/message.h"
 #include "smb_session/opens.h"
@@ -99,8 +99,8 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
 }
 
 /* Returns the status. E_ResourceNotFound in lock->stopped means that the lock does not exist. As
- * the error of the decision it means that the handle is closed, which has the same status if the
- * lock was waiting. */
+ * the error of the decision, it means that the handle is closed; the status is the same if the lock
+ * had been waiting. */
 static enum nt_status status_of(const struct handle_lock *lock, enum error e, bool has_waited)
 {
     if ((e ? has_waited && e == E_ResourceNotFound : lock->stopped == E_ResourceNotFound))

@@ -8,9 +8,9 @@ enum smb_step reconnect_begin(struct smb_request *request, struct create *create
 {
     struct reconnect *reconnect = &create->reconnect;
 
-    reconnect->away.tree_connect = &request->tree->tree_connect;
-    reconnect->away.id = create->contexts.durable.id;
-    return smb_decide(request, disconnected_handle_attempt, &reconnect->away);
+    reconnect->disconnected.tree_connect = &request->tree->tree_connect;
+    reconnect->disconnected.id = create->contexts.durable.id;
+    return smb_decide(request, disconnected_handle_attempt, &reconnect->disconnected);
 }
 
 /* Maps a deleted share to STATUS_OBJECT_NAME_NOT_FOUND: its durable opens do not exist either. */
@@ -20,12 +20,12 @@ static enum nt_status status_of(enum error e)
 }
 
 static enum nt_status check(struct smb_request *request, const struct create *create,
-                            struct durable_kept *ret_kept)
+                            struct durable_state *ret_state)
 {
     const struct reconnect *reconnect = &create->reconnect;
-    const struct lease_asked *lease = &create->contexts.lease;
+    const struct lease_context *lease = &create->contexts.lease;
     const struct durable_return by = {
-        .asked = &create->contexts.durable,
+        .request = &create->contexts.durable,
         .client = request->message->connection->agreed.client_guid,
         .is_lease = lease->is_lease,
         .lease_key = lease->key,
@@ -33,9 +33,9 @@ static enum nt_status check(struct smb_request *request, const struct create *cr
 
     if (request->error)
         return status_of(request->error);
-    if (!durable_decode(reconnect->away.kept.of_client, ret_kept))
+    if (!durable_decode(reconnect->disconnected.durable.of_client, ret_state))
         return STATUS_OBJECT_NAME_NOT_FOUND;
-    return durable_may_return(ret_kept, &by);
+    return durable_may_return(ret_state, &by);
 }
 
 /* Checks the stored state and starts the reconnect. Listens for breaks first, so that none is
@@ -44,26 +44,27 @@ static enum smb_step found(struct smb_request *request, struct create *create)
 {
     struct reconnect *reconnect = &create->reconnect;
     const struct smb_connection *connection = request->message->connection;
-    struct lease_asked *lease = &create->contexts.lease;
+    struct lease_context *lease = &create->contexts.lease;
     struct handle_reconnect *back = &reconnect->back;
-    enum nt_status status = check(request, create, &reconnect->kept);
+    enum nt_status status = check(request, create, &reconnect->state);
 
     if (status == STATUS_OBJECT_NAME_NOT_FOUND && create->contexts.durable.wants_2) {
         /* A replayed create whose open has been closed since: opens the file again. */
-        scavenger_remove(request->message->connection->service->kept, reconnect->away.id);
+        scavenger_remove(request->message->connection->service->scavenger,
+                         reconnect->disconnected.id);
         create->contexts.durable.returns_2 = false;
         return create_new(request, create);
     }
-    if (!status && reconnect->kept.is_lease &&
+    if (!status && reconnect->state.is_lease &&
         smb_read_names(request->message->arena, create->path, &back->names, &back->name_count))
         status = STATUS_INVALID_PARAMETER;
     if (status)
         return smb_refuse(request, status);
-    if (reconnect->kept.has_caching)
-        caching_join_again(request->open, lease, &reconnect->kept.caching_key);
+    if (reconnect->state.has_caching)
+        caching_join_again(request->open, lease, &reconnect->state.caching_key);
     reconnect->is_found = true;
     back->tree_connect = &request->tree->tree_connect;
-    back->handle = &reconnect->away.handle;
+    back->handle = &reconnect->disconnected.handle;
     back->session = request->session->id;
     back->client_address = connection->peer;
     return smb_decide(request, handle_reconnect_attempt, back);
@@ -73,29 +74,29 @@ static enum smb_step found(struct smb_request *request, struct create *create)
 static enum smb_step came_back(struct smb_request *request, struct create *create)
 {
     const struct reconnect *reconnect = &create->reconnect;
-    const struct durable_kept *kept = &reconnect->kept;
+    const struct durable_state *state = &reconnect->state;
     struct smb_open *open = request->open;
 
     create->came_back = true;
     create->open.action = OPENED_EXISTING;
-    create->open.handle = reconnect->away.handle;
+    create->open.handle = reconnect->disconnected.handle;
     create->open.info = reconnect->back.info;
     create->open.given = reconnect->back.given;
-    scavenger_remove(request->message->connection->service->kept, reconnect->away.id);
-    open->handle = reconnect->away.handle;
+    scavenger_remove(request->message->connection->service->scavenger, reconnect->disconnected.id);
+    open->handle = reconnect->disconnected.handle;
     open->is_open = true;
-    open->mode = kept->mode;
-    open->position = kept->position;
-    open->allocated = kept->allocated;
+    open->mode = state->mode;
+    open->position = state->position;
+    open->allocated = state->allocated;
     open_show_allocated(open, &create->open.info);
     /* it may have written before the disconnect; CLOSE then waits for durability */
     open->has_written = true;
     open->channel.sequence = (uint16_t)request->header.status;
-    if (kept->locks.ptr)
-        memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);
-    if (kept->kind != DURABLE_1)
-        open_set_create(open, &kept->create);
-    open->durable = (struct smb_durable){ .kind = kept->kind, .timeout_ms = kept->timeout_ms };
+    if (state->locks.ptr)
+        memcpy(open_lock_sequences(open), state->locks.ptr, LOCK_SEQUENCES);
+    if (state->kind != DURABLE_1)
+        open_set_create(open, &state->create);
+    open->durable = (struct smb_durable){ .kind = state->kind, .timeout_ms = state->timeout_ms };
     create->durable = open->durable;
     open->is_fresh = create->contexts.durable.wants_2; /* the create may be replayed again */
     if (request->tree->ends || request->session->state != SESSION_VALID) {

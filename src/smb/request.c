@@ -214,7 +214,7 @@ static enum request_state decide(struct smb_request *request)
     return DECIDED;
 }
 
-/* Has the command handle the result of its decision. */
+/* Lets the command handle the result of its decision. */
 static enum request_state conclude(struct smb_request *request)
 {
     if (request->row->decided)
@@ -239,7 +239,7 @@ static enum request_state hold(struct smb_request *request)
         request->is_woken = false;
         return GOING_ON;
     }
-    deciding_end(&request->decision); /* holds no read view while it waits */
+    deciding_end(&request->decision); /* so that no read view is held while it waits */
     arena_end_decision(request->message->arena);
     if (request->state == HELD)
         status = park(request);
@@ -281,7 +281,7 @@ static bool has_body(const struct smb_request *request)
            request->status == STATUS_MORE_PROCESSING_REQUIRED;
 }
 
-/* Returns the status that related requests fail with: that of the failed request, unless they have
+/* Returns the status with which related requests fail: that of the failed request, unless they have
  * an open to continue with; STATUS_INVALID_PARAMETER if it had no session. ms-smb2: 3.3.5.2.7.2 */
 static enum nt_status what_follows(const struct smb_request *request)
 {

@@ -207,7 +207,7 @@ static enum nt_status check_form(const struct smb_request *request)
 
     if (request->header.flags & SMB_FLAG_ASYNC && row->command != SMB_CANCEL)
         return STATUS_INVALID_PARAMETER;
-    /* The body is that of an oplock or of a lease; the command's function checks it. */
+    /* the body is that of an oplock or a lease break; the command's function checks it */
     if (row->command == SMB_OPLOCK_BREAK)
         return request->bytes.len >= SMB_HEADER_SIZE + 2 ? STATUS_SUCCESS
                                                          : STATUS_INVALID_PARAMETER;

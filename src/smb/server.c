@@ -17,8 +17,8 @@
 #include "smb_protocol/limits.h"
 
 #define LENGTH_SIZE   4u
-/* Size beyond which an incomplete message is received into separate memory, charged to the memory
- * budget. Limits the uncharged memory that unauthenticated clients can use. */
+/* Size beyond which an incomplete message is received into separate memory, which is charged to the
+ * memory budget. Limits the uncharged memory that unauthenticated clients can use. */
 #define PART_MAX      ((size_t)16 << 10)
 #define PARTS_MAX     16
 /* TCP keepalive: a vanished client is detected after this idle time and this many probes. */
@@ -315,7 +315,7 @@ static enum turn step(struct smb_link *link)
     }
     if (sent == 0 && smb_connection_has_room(link->machine))
         received = receive(link);
-    else /* does not wait for the requests of a disconnected client */
+    else /* requests of a disconnected client are not waited for */
         received = link->connection.ended ? RECEIVES_NO_MORE : RECEIVES_LATER;
     if (received == RECEIVES_LATER)
         return wait(link);

@@ -273,7 +273,8 @@ enum smb_step smb_set_info_begin(struct smb_request *request, struct wire_reader
 
 /* ---- result ---- */
 
-/* Maps errors whose status differs between handles and paths. MS-FSA 2.1.5.15.3, 2.1.5.15.5 */
+/* Maps the errors whose status for handles differs from that for paths. MS-FSA 2.1.5.15.3,
+ * 2.1.5.15.5 */
 static enum nt_status status_of(const struct smb_request *request)
 {
     bool deletes = request->attempt == handle_set_disposition_attempt;

@@ -48,10 +48,10 @@ bool credits_take(struct credit_window *window, uint64_t first, uint32_t count)
     return true;
 }
 
-uint16_t credits_grant(struct credit_window *window, uint16_t asked)
+uint16_t credits_grant(struct credit_window *window, uint16_t requested)
 {
     uint64_t room = SMB_CREDITS_MAX - (window->high - window->low);
-    uint16_t granted = asked > 0 ? asked : 1;
+    uint16_t granted = requested > 0 ? requested : 1;
 
     if (granted > room)
         granted = (uint16_t)room;

@@ -25,9 +25,9 @@ void credits_init(struct credit_window *window);
 /* Consumes the ids `first` to `first + count - 1`. count: 1 to 65535. Returns false, without
  * changes, if one of them is outside the window or already used. */
 bool credits_take(struct credit_window *window, uint64_t first, uint32_t count);
-/* Grants the requested credits, at least one, as far as the window allows. Returns the number
+/* Grants the requested credits, but at least one, as far as the window allows. Returns the number
  * granted. */
-uint16_t credits_grant(struct credit_window *window, uint16_t asked);
+uint16_t credits_grant(struct credit_window *window, uint16_t requested);
 /* Returns the number of credits that the client has left. */
 uint32_t credits_left(const struct credit_window *window);
 

@@ -1,4 +1,4 @@
-/* Limits of what a client can make a connection hold, with the error returned at each. README.md,
+/* Limits on the resources that a client can hold, with the error returned at each. README.md,
  * invariant 6. */
 #ifndef LAGRA_SMB_PROTOCOL_LIMITS_H
 #define LAGRA_SMB_PROTOCOL_LIMITS_H
@@ -22,8 +22,8 @@
 /* Disconnected durable handles of an account, and of all accounts. Further handles are closed.
  * ms-smb2: 3.3.7.1 */
 #define SMB_KEPT_OF_ACCOUNT_MAX    16384u
-#define SMB_KEPT_MAX               65536u
-/* Handles that an ending connection, session or tree connect closes before other connections of the
+#define SMB_DURABLE_MAX            65536u
+/* Handles that an ending connection, session or tree connect closes before other connections of its
  * thread run. */
 #define SMB_CLOSED_AT_ONCE         64u
 /* Parked requests of a connection. STATUS_INSUFFICIENT_RESOURCES. ms-smb2: 3.3.4.2 */

@@ -15,7 +15,7 @@ static const struct bytes oid_ntlm = BYTES("\x2B\x06\x01\x04\x01\x82\x37\x02\x02
 enum neg_state { ACCEPT_COMPLETED = 0, ACCEPT_INCOMPLETE = 1, REQUEST_MIC = 3 };
 
 enum state {
-    EXPECTS_FIRST, /* nothing has come */
+    EXPECTS_FIRST, /* no token received yet */
     RAW,           /* raw NTLM tokens */
     NEGOTIATING,   /* NegTokenResp expected */
     ENDED,

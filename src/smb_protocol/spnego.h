@@ -14,7 +14,7 @@
 
 #include "smb_protocol/ntlm.h"
 
-/* Longer tokens are malformed. */
+/* Maximum size; longer tokens are malformed */
 #define SPNEGO_TOKEN_MAX 65535
 
 /* Returns the token of a NEGOTIATE response: NegTokenInit2 with NTLM, and the hint, which clients

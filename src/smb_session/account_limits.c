@@ -1,5 +1,6 @@
 /* The limits of an account (auth/account_limits.h) for SMB. A command beyond the rate is delayed
- * until the rate allows it, since no SMB response asks a client to retry later. decision: 892 */
+ * until the rate allows it, because SMB has no status that asks clients to retry later. decision:
+ * 892 */
 #include "auth/account_limits.h"
 #include "smb_session/message.h"
 #include "smb_session/service.h"
@@ -13,8 +14,8 @@ static const struct account *limited_account(const struct smb_request *request)
     return account_hindrances(account) & ACCOUNT_IS_LIMITED ? account : NULL;
 }
 
-/* Returns whether the rates apply to the command. The others end something or let other clients
- * proceed, so they are never delayed. */
+/* Returns whether the rates apply to the command. Commands that end something or let other clients
+ * proceed are never delayed. */
 static bool is_paced(const struct smb_request *request)
 {
     switch (request->header.command) {

@@ -25,7 +25,7 @@ struct account_uses {
 };
 
 static const unsigned limits[ACCOUNT_USES] = {
-    [USES_KEPT] = SMB_KEPT_OF_ACCOUNT_MAX,
+    [USES_DURABLE] = SMB_KEPT_OF_ACCOUNT_MAX,
     [USES_PARKED] = SMB_PARKED_OF_ACCOUNT_MAX,
     [USES_WATCHES] = SMB_WATCHES_OF_ACCOUNT_MAX,
 };

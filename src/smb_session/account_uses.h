@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 
 enum account_use {
-    USES_KEPT,    /* disconnected durable handles: SMB_KEPT_OF_ACCOUNT_MAX */
+    USES_DURABLE, /* disconnected durable handles: SMB_KEPT_OF_ACCOUNT_MAX */
     USES_PARKED,  /* parked requests: SMB_PARKED_OF_ACCOUNT_MAX */
     USES_WATCHES, /* watched directories: SMB_WATCHES_OF_ACCOUNT_MAX */
     ACCOUNT_USES

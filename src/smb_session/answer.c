@@ -17,8 +17,8 @@
 /* Space after the data of a response, for padding. */
 #define BEHIND_ROOM  8u
 
-/* Signs the last response, and adds it to the preauthentication hash, after its padding has been
- * appended. */
+/* Signs the last response, whose padding has been appended, and adds it to the preauthentication
+ * hash. */
 static void seal_last(struct smb_message *message)
 {
     uint8_t *at = (uint8_t *)message->answer.ptr + message->last_at;
@@ -76,7 +76,7 @@ static void let_breaks_go(struct smb_message *message)
         return;
     message->holds_breaks = false;
     assert(connection->unflushed > 0);
-    if (--connection->unflushed == 0 && atomic_load(&connection->breaks_come))
+    if (--connection->unflushed == 0 && atomic_load(&connection->has_posted_breaks))
         smb_post(connection, NULL);
 }
 
@@ -199,7 +199,7 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
     if (message->is_own || connection->ends)
         return;
     smb_log(request, status);
-    if (!request->is_parked) /* otherwise granted by the interim response */
+    if (!request->is_parked) /* a parked request got its credits with the interim response */
         credits = credits_grant(&connection->window, request->header.credits);
     begin_answer(message, &w);
     write_header(request, status, credits, &w);
@@ -214,8 +214,8 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
         message_flush(message);
 }
 
-/* Sends the interim response, which is never signed: the AES-GMAC nonce would be that of the final
- * response. ms-smb2: 3.3.4.2 */
+/* Sends the interim response. It is never signed, because its AES-GMAC nonce would be that of the
+ * final response. ms-smb2: 3.3.4.2 */
 void message_interim(struct smb_request *request)
 {
     struct smb_message *message = request->message;
@@ -235,8 +235,8 @@ void message_interim(struct smb_request *request)
 
 /* ---- notifications ---- */
 
-/* Sends a notification, without message id and credits, unsigned; encrypted if the client has sent
- * encrypted messages. ms-smb2: 3.3.4.6, 3.3.4.7 */
+/* Sends a notification: without message id and credits, and unsigned; encrypted if the client has
+ * sent encrypted messages. ms-smb2: 3.3.4.6, 3.3.4.7 */
 void smb_tell(struct smb_connection *connection, struct smb_session *session, uint16_t command,
               struct bytes body)
 {

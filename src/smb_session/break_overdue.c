@@ -1,5 +1,5 @@
-/* Break acknowledgement timer: acknowledges a break in the client's place, giving up all caching,
- * if the client does not do so in time. ms-smb2: 3.3.2.1, 3.3.6.1 */
+/* Break acknowledgement timer: if the client does not acknowledge a break in time, acknowledges it
+ * on the client's behalf and gives up all caching. ms-smb2: 3.3.2.1, 3.3.6.1 */
 #include "smb_session/caching.h"
 
 #include "service/waiting.h"

@@ -43,22 +43,22 @@ static struct smb_open *caching_open(const struct smb_caching *caching)
 
 /* ---- reporting breaks: any thread ---- */
 
-/* Has the connection run caching_send_breaks() for this lease or oplock. */
+/* Schedules caching_send_breaks() for this lease or oplock on its connection. */
 static void queue(struct smb_caching *caching)
 {
     struct smb_connection *connection = caching->connection;
-    struct smb_caching *first = atomic_load(&connection->asked);
+    struct smb_caching *first = atomic_load(&connection->posted_breaks);
 
     if (!atomic_exchange(&caching->is_queued, true)) {
         do
-            caching->next_asked = first;
-        while (!atomic_compare_exchange_weak(&connection->asked, &first, caching));
+            caching->next_queued = first;
+        while (!atomic_compare_exchange_weak(&connection->posted_breaks, &first, caching));
     }
-    atomic_store(&connection->breaks_come, true);
+    atomic_store(&connection->has_posted_breaks, true);
     smb_post_news(connection);
 }
 
-/* Merges two breaks into the newer one, which leaves only the caching that both allow. */
+/* Merges two breaks into the newer one, which then leaves only caching that both allow. */
 static void combine(struct pending_break *pending, const struct pending_break *other)
 {
     uint8_t to = pending->to & other->to;
@@ -73,14 +73,14 @@ static void combine(struct pending_break *pending, const struct pending_break *o
 /* Records a break and schedules caching_send_breaks(). Called by the thread that committed it,
  * possibly after a newer one was reported. Merges it with an unsent break, even if more caching was
  * granted between the two. */
-static void asked(struct break_listener *listener, const struct break_notification *news,
-                  bool is_first)
+static void on_break(struct break_listener *listener, const struct break_notification *notification,
+                     bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-    struct pending_break pending = { .holds = news->holds,
-                                     .to = news->to,
-                                     .epoch = news->epoch,
-                                     .at = news->at,
+    struct pending_break pending = { .holds = notification->holds,
+                                     .to = notification->to,
+                                     .epoch = notification->epoch,
+                                     .at = notification->at,
                                      .sends = is_first };
 
     lock_acquire(&caching->lock);
@@ -158,28 +158,28 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
 
 static void add_due(struct smb_connection *connection, struct smb_caching *caching)
 {
-    caching->next_asked = connection->due;
-    caching->asked_link = &connection->due;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = &caching->next_asked;
+    caching->next_queued = connection->due;
+    caching->queue_link = &connection->due;
+    if (caching->next_queued)
+        caching->next_queued->queue_link = &caching->next_queued;
     connection->due = caching;
 }
 
 static void remove_due(struct smb_caching *caching)
 {
-    *caching->asked_link = caching->next_asked;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = caching->asked_link;
-    caching->asked_link = NULL;
+    *caching->queue_link = caching->next_queued;
+    if (caching->next_queued)
+        caching->next_queued->queue_link = caching->queue_link;
+    caching->queue_link = NULL;
 }
 
 /* Moves the queue to the front of connection->due, oldest first. */
-static void take_asked(struct smb_connection *connection)
+static void take_posted(struct smb_connection *connection)
 {
-    struct smb_caching *caching = atomic_exchange(&connection->asked, NULL);
+    struct smb_caching *caching = atomic_exchange(&connection->posted_breaks, NULL);
 
     while (caching) {
-        struct smb_caching *next = caching->next_asked;
+        struct smb_caching *next = caching->next_queued;
 
         add_due(connection, caching);
         caching = next;
@@ -192,11 +192,11 @@ static void unqueue(struct smb_caching *caching)
 {
     if (!atomic_load(&caching->is_queued))
         return;
-    take_asked(caching->connection);
+    take_posted(caching->connection);
     remove_due(caching);
 }
 
-/* Has another connection with the lease send the unsent break. The listener must be removed
+/* Passes the unsent break to another connection with the lease. The listener must be removed
  * already. */
 static void pass_on_pending(const struct smb_caching *caching)
 {
@@ -236,7 +236,7 @@ void caching_leave(struct smb_open *open)
     free(caching);
 }
 
-void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
+void caching_join_again(struct smb_open *open, const struct lease_context *lease,
                         const struct guid *key)
 {
     struct smb_connection *connection = open->tree->session->connection;
@@ -249,7 +249,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
         caching->listener = (struct break_listener){
             .space = open->tree->tree_connect.space,
             .key = *key,
-            .asked = asked,
+            .on_break = on_break,
         };
         lock_init(&caching->lock, RANK_BREAK);
         if (lease->is_lease)
@@ -260,7 +260,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
     open->caching = caching;
 }
 
-void caching_join(struct smb_open *open, const struct lease_asked *lease)
+void caching_join(struct smb_open *open, const struct lease_context *lease)
 {
     struct guid key =
         lease->is_lease ? caching_key(open->tree->session->connection, &lease->key) : guid_new();
@@ -279,7 +279,7 @@ bool caching_granted(struct smb_open *open)
     return true;
 }
 
-/* Corrects a grant by a newer break that was already sent. */
+/* Removes from a grant what a newer break, already sent, has revoked. */
 static void apply_sent_break(const struct smb_caching *caching, struct caching_given *given)
 {
     if (caching->broken <= given->at)
@@ -350,8 +350,8 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
-/* Takes the pending break. Returns false if none exists, or if the client knows no open with this
- * caching; the break is then sent after the next response to an open. */
+/* Removes and returns the pending break. Returns false if there is none, or if the client knows no
+ * open with this caching yet; the break is then sent after the next response to an open. */
 static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
 {
     bool is_taken;
@@ -372,7 +372,7 @@ static void begin_break(struct smb_caching *caching, const struct pending_break 
     bool is_answered = pending->holds & (CACHING_WRITE | CACHING_HANDLE);
     struct smb_open *open = caching_open(caching);
 
-    if (pending->at < caching->broken) { /* a newer one was sent after another grant */
+    if (pending->at < caching->broken) { /* a newer break was sent after another grant */
         if (pending->sends && !is_answered)
             send_break(caching, open, pending, is_answered);
         return;
@@ -398,7 +398,7 @@ void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t 
     caching->left = keeps;
 }
 
-/* Sends the pending break. A break reported after `is_queued` is cleared queues the caching
+/* Sends the pending break. A break reported after `is_queued` has been cleared queues the caching
  * again. */
 static void send_due(struct smb_caching *caching)
 {
@@ -414,7 +414,7 @@ unsigned caching_send_breaks(struct smb_connection *connection)
 {
     unsigned count = 0;
 
-    take_asked(connection);
+    take_posted(connection);
     while (connection->due) {
         send_due(connection->due);
         count++;

@@ -1,5 +1,5 @@
-/* CHANGE_NOTIFY. The first request on an open sets the filter and starts recording changes, until
- * the open is closed. The recorded changes complete one request at a time. ms-smb2: 2.2.35, 2.2.36,
+/* CHANGE_NOTIFY. The first request on an open sets the filter and starts recording changes until
+ * the open is closed. Recorded changes complete one request at a time. ms-smb2: 2.2.35, 2.2.36,
  * 3.3.5.19; MS-FSA 2.1.5.11 */
 #include "smb_session/message.h"
 #include "smb_session/opens.h"
@@ -26,7 +26,7 @@ struct notify {
 };
 
 /* A recorded change, followed by its path. */
-struct kept {
+struct stored_change {
     uint32_t action, size;
 };
 
@@ -38,7 +38,7 @@ struct smb_watch {
     /* OutputBufferLength of the first request, which limits later ones. smb2.notify.valid-req */
     uint32_t room;
     struct lock lock;       /* RANK_SMB; protects the following fields */
-    char *changes;          /* struct kept, each with its path; NULL if empty */
+    char *changes;          /* struct stored_change, each with its path; NULL if empty */
     size_t size, room_size; /* used and allocated size of changes */
     bool has_overflowed;
     bool is_gone; /* the directory was deleted */
@@ -75,44 +75,44 @@ static void forget(struct smb_watch *watch)
     watch->size = watch->room_size = 0;
 }
 
-static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
+static void store_change(struct smb_watch *watch, uint32_t action, struct bytes path)
 {
-    struct kept kept = { .action = action, .size = (uint32_t)path.len };
-    size_t more = sizeof kept + path.len;
+    struct stored_change stored = { .action = action, .size = (uint32_t)path.len };
+    size_t more = sizeof stored + path.len;
 
     lock_assert_held(&watch->lock);
     if (watch->has_overflowed || !make_room(watch, watch->size + more)) {
-        watch->has_overflowed = true; /* drops the recorded changes */
+        watch->has_overflowed = true; /* the recorded changes are dropped */
         forget(watch);
         return;
     }
-    memcpy(watch->changes + watch->size, &kept, sizeof kept);
-    memcpy(watch->changes + watch->size + sizeof kept, path.ptr, path.len);
+    memcpy(watch->changes + watch->size, &stored, sizeof stored);
+    memcpy(watch->changes + watch->size + sizeof stored, path.ptr, path.len);
     watch->size += more;
 }
 
-static void changed(struct watcher *watcher, const struct change_news *news)
+static void changed(struct watcher *watcher, const struct change_notification *notification)
 {
     struct smb_watch *watch = (struct smb_watch *)(void *)watcher;
     struct smb_connection *connection = watch->connection;
 
     lock_acquire(&watch->lock);
-    if (news->action == CHANGE_WATCHED_GONE)
+    if (notification->action == CHANGE_WATCHED_GONE)
         watch->is_gone = true;
     else
-        keep(watch, news->action, news->path);
-    if (news->action == CHANGE_RENAMED_OLD && news->new_path.ptr)
-        keep(watch, CHANGE_RENAMED_NEW, news->new_path);
+        store_change(watch, notification->action, notification->path);
+    if (notification->action == CHANGE_RENAMED_OLD && notification->new_path.ptr)
+        store_change(watch, CHANGE_RENAMED_NEW, notification->new_path);
     lock_release(&watch->lock);
-    atomic_store(&connection->changes_come, true);
+    atomic_store(&connection->has_posted_changes, true);
     smb_post_news(connection);
 }
 
 /* ---- building the output ---- */
 
 /* Appends an entry to the output. Returns false if it does not fit. ms-fscc: 2.7.1 */
-static bool put_entry(struct text *text, size_t *last, const struct kept *kept, struct bytes path,
-                      uint32_t size)
+static bool put_entry(struct text *text, size_t *last, const struct stored_change *stored,
+                      struct bytes path, uint32_t size)
 {
     size_t units = bytes_utf16_units(path) * 2;
     struct wire_writer w = { .out = text, .start = 0 };
@@ -128,14 +128,14 @@ static bool put_entry(struct text *text, size_t *last, const struct kept *kept, 
     }
     *last = text->len;
     wire_put_u32(&w, 0);
-    wire_put_u32(&w, kept->action);
+    wire_put_u32(&w, stored->action);
     wire_put_u32(&w, (uint32_t)units);
     wire_put_utf16(&w, bytes_of(name, path.len));
     return true;
 }
 
-/* Takes the recorded changes. Returns STATUS_NOTIFY_ENUM_DIR if they do not fit. Caller holds the
- * lock. */
+/* Removes and returns the recorded changes. Returns STATUS_NOTIFY_ENUM_DIR if they do not fit.
+ * Caller holds the lock. */
 static enum nt_status take(struct smb_watch *watch, struct notify *notify)
 {
     struct arena *arena = notify->request->message->arena;
@@ -146,13 +146,13 @@ static enum nt_status take(struct smb_watch *watch, struct notify *notify)
     lock_assert_held(&watch->lock);
     text_init(&text, arena, 256);
     for (size_t at = 0; fits && at < watch->size;) {
-        struct kept kept;
+        struct stored_change stored;
 
-        memcpy(&kept, watch->changes + at, sizeof kept);
-        at += sizeof kept;
-        fits =
-            put_entry(&text, &last, &kept, bytes_of(watch->changes + at, kept.size), notify->size);
-        at += kept.size;
+        memcpy(&stored, watch->changes + at, sizeof stored);
+        at += sizeof stored;
+        fits = put_entry(&text, &last, &stored, bytes_of(watch->changes + at, stored.size),
+                         notify->size);
+        at += stored.size;
     }
     forget(watch);
     watch->has_overflowed = false;
@@ -318,10 +318,11 @@ void smb_change_notify_answer(struct smb_request *request, struct wire_writer *w
 
 /* ---- calls from the connection ---- */
 
-/* Completes the oldest request of each watch; the others wait for further changes. */
+/* Completes the oldest request of each watch that has changes; other requests wait for further
+ * changes. */
 void watches_answer(struct smb_connection *connection)
 {
-    if (!atomic_exchange(&connection->changes_come, false))
+    if (!atomic_exchange(&connection->has_posted_changes, false))
         return;
     for (struct smb_watch *watch = connection->watches; watch; watch = watch->next)
         if (watch->waiting && has_something(watch))

@@ -38,8 +38,8 @@ void open_closes_later(struct smb_request *request)
         return;
     log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
              BYTES_ARG(request->message->connection->peer), error_code(request->error));
-    scavenger_close_later(request->message->connection->service->kept, &request->tree->tree_connect,
-                          &request->open->handle);
+    scavenger_close_later(request->message->connection->service->scavenger,
+                          &request->tree->tree_connect, &request->open->handle);
 }
 
 enum smb_step open_closed(struct smb_request *request)

@@ -57,8 +57,8 @@ struct smb_row {
     /* Reads the body, of which the fixed part is complete; the reader is after StructureSize. NULL:
      * not implemented, STATUS_NOT_SUPPORTED */
     enum smb_step (*begin)(struct smb_request *request, struct wire_reader *r);
-    /* Continues after a decision, with its result in request->error. NULL means to respond with
-     * nt_status_of() of it. */
+    /* Continues after a decision, with its result in request->error. NULL: responds with
+     * nt_status_of() of that result. */
     enum smb_step (*decided)(struct smb_request *request);
     /* Continues after STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_LOAD or STEP_GO_ON. */
     enum smb_step (*go_on)(struct smb_request *request);

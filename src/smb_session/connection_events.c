@@ -36,7 +36,7 @@ void smb_run(struct smb_request *request)
     assert(request->message->is_own && !request->next_woken);
     *connection->last_own = request;
     connection->last_own = &request->next_woken;
-    if (connection->depth == 0) /* called by a step of another connection */
+    if (connection->depth == 0) /* called from a step of another connection */
         smb_post(connection, NULL);
 }
 

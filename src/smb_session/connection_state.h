@@ -58,14 +58,15 @@ struct smb_connection {
     bool is_broken;   /* must be closed */
     unsigned depth;   /* nested calls into the machine; the outermost calls host->ended() */
     struct smb_caching *leases[LEASE_BUCKETS]; /* by lease key; linked by next_lease */
-    atomic_bool breaks_come;                   /* `asked` is not empty */
-    unsigned unflushed;                  /* messages that delay breaks: message_holds_breaks() */
-    _Atomic(struct smb_caching *) asked; /* leases and oplocks with a pending break, newest first */
-    struct smb_caching *due;             /* taken from `asked` by the owner; linked by next_asked */
+    atomic_bool has_posted_breaks;             /* `posted_breaks` is not empty */
+    unsigned unflushed; /* messages that delay breaks: message_holds_breaks() */
+    _Atomic(struct smb_caching *)
+        posted_breaks;       /* leases and oplocks with a pending break, newest first */
+    struct smb_caching *due; /* taken from `posted_breaks` by the owner; linked by next_queued */
     struct client_break *first_break, *last_break; /* protected by the service's lock: clients.h */
-    atomic_bool client_breaks_come;                /* that list is not empty */
+    atomic_bool has_client_breaks;                 /* that list is not empty */
     struct smb_watch *watches;                     /* linked by next */
-    atomic_bool changes_come;                      /* a watch has a change to report */
+    atomic_bool has_posted_changes;                /* a watch has a change to report */
     atomic_size_t changes_bytes;                   /* size of unreported changes */
     /* Written by any thread: woken requests, newest first; sessions to end. */
     _Atomic(struct smb_request *) woken;
@@ -79,11 +80,11 @@ struct smb_connection {
 
 /* Logs why the connection must be closed. Returns false. */
 bool smb_break(struct smb_connection *connection, const char *why);
-/* Has the owner run the connection. The request, unless NULL, may resume at once: the caller must
- * not use it afterwards. Thread-safe. */
+/* Schedules a run of the connection on its owner's thread. The request, unless NULL, may resume at
+ * once, so the caller must not use it afterwards. Thread-safe. */
 void smb_post(struct smb_connection *connection, struct smb_request *request);
-/* Has the owner send pending breaks and changes. The connection must not have ended yet, and does
- * not end during the call. Not called by the owner. */
+/* Schedules sending of pending breaks and changes on the owner's thread. The connection must not
+ * have ended, nor end during the call. Not called by the owner. */
 void smb_post_news(struct smb_connection *connection);
 
 #endif

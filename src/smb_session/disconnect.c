@@ -6,10 +6,10 @@
 
 #include <assert.h>
 
-struct bytes open_kept(const struct smb_open *open, struct arena *arena)
+struct bytes open_encode_durable(const struct smb_open *open, struct arena *arena)
 {
     const struct smb_caching *caching = open->caching;
-    struct durable_kept kept = {
+    struct durable_state state = {
         .kind = open->durable.kind,
         .create = open->create,
         .client = open->tree->session->connection->agreed.client_guid,
@@ -21,12 +21,12 @@ struct bytes open_kept(const struct smb_open *open, struct arena *arena)
     };
 
     if (caching) {
-        kept.is_lease = caching->lease.is_lease;
-        kept.lease_key = caching->lease.key;
-        kept.has_caching = true;
-        kept.caching_key = caching->listener.key;
+        state.is_lease = caching->lease.is_lease;
+        state.lease_key = caching->lease.key;
+        state.has_caching = true;
+        state.caching_key = caching->listener.key;
     }
-    return durable_encode(arena, &kept);
+    return durable_encode(arena, &state);
 }
 
 static enum smb_step leaving_begin(struct smb_request *request, struct wire_reader *r)
@@ -37,18 +37,18 @@ static enum smb_step leaving_begin(struct smb_request *request, struct wire_read
     (void)r;
     leave->close.tree_connect = &request->tree->tree_connect;
     leave->close.handle = &open->handle;
-    leave->kept = (struct handle_kept){
+    leave->durable = (struct durable_handle_state){
         .ticks = open->durable.timeout_ms * (TICKS_PER_SECOND / 1000),
         .granted = open->handle.granted,
         .times = open->handle.times,
-        .of_client = open_kept(open, request->message->arena),
+        .of_client = open_encode_durable(open, request->message->arena),
     };
     request->parameters = leave;
     return smb_decide(request, handle_disconnect_attempt, leave);
 }
 
-/* Returns the identity of the create for replay detection: zeros if the open was used, since its
- * client then has the response. */
+/* Returns the identity of the create for replay detection: zeros if the open has been used, because
+ * then its client has the response. */
 static struct scavenger_create known_by(const struct smb_open *open)
 {
     if (!open->is_fresh || !open->has_create)
@@ -60,14 +60,14 @@ static struct scavenger_create known_by(const struct smb_open *open)
 static enum smb_step leaving_decided(struct smb_request *request)
 {
     const struct handle_disconnect *leave = request->parameters;
-    struct durable_scavenger *kept = request->message->connection->service->kept;
+    struct durable_scavenger *scavenger = request->message->connection->service->scavenger;
     const struct tree_connect *tree_connect = &request->tree->tree_connect;
     const struct scavenger_create by = known_by(request->open);
 
     if (!request->error && leave->stays)
-        scavenger_add(kept, tree_connect, &request->open->handle, &by, leave->until);
+        scavenger_add(scavenger, tree_connect, &request->open->handle, &by, leave->until);
     else
-        scavenger_release(kept, tree_connect->account);
+        scavenger_release(scavenger, tree_connect->account);
     return open_closed(request);
 }
 
@@ -80,11 +80,11 @@ static const struct smb_row leaving = {
 
 void open_leave_unfound(struct smb_open *open)
 {
-    struct durable_scavenger *kept = open->tree->session->connection->service->kept;
+    struct durable_scavenger *scavenger = open->tree->session->connection->service->scavenger;
 
     assert(!open->is_open);
     if (open->durable.kind == DURABLE_NONE ||
-        !scavenger_reserve(kept, open->tree->tree_connect.account))
+        !scavenger_reserve(scavenger, open->tree->tree_connect.account))
         open_close_unfound(open);
     else
         smb_run(request_of_own(open, &leaving));

@@ -25,7 +25,7 @@ enum durable_kind {
 };
 
 /* Durable contexts of a create request. */
-struct durable_asked {
+struct durable_request {
     bool wants_1, wants_2;     /* DHnQ, DH2Q */
     bool returns_1, returns_2; /* DHnC, DH2C */
     bool is_persistent;        /* persistent flag of DH2Q or DH2C */
@@ -34,7 +34,7 @@ struct durable_asked {
     uint64_t id;               /* FileId.Persistent of DHnC or DH2C */
 };
 /* Returns STATUS_SUCCESS, or STATUS_INVALID_PARAMETER if the contexts are mutually exclusive. */
-enum nt_status durable_check(const struct durable_asked *asked);
+enum nt_status durable_check(const struct durable_request *request);
 
 /* Properties of an open that decide which durability is granted. */
 struct durable_open {
@@ -42,12 +42,12 @@ struct durable_open {
     bool is_file;
     bool caches_handle; /* batch oplock, or lease with handle caching */
 };
-enum durable_kind durable_granted(const struct durable_asked *asked,
+enum durable_kind durable_granted(const struct durable_request *request,
                                   const struct durable_open *open);
-uint32_t durable_timeout_ms(const struct durable_asked *asked);
+uint32_t durable_timeout_ms(const struct durable_request *request);
 
 /* State of an open that is stored. */
-struct durable_kept {
+struct durable_state {
     enum durable_kind kind;
     struct guid create; /* zeros for DURABLE_1 */
     struct guid client; /* ClientGuid */
@@ -62,19 +62,20 @@ struct durable_kept {
     struct bytes locks; /* LOCK_SEQUENCES bytes (replay.h), or ptr NULL */
 };
 /* Allocates in the arena. */
-struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept);
-/* Returns false if malformed. ret_kept points into `from`. */
-bool durable_decode(struct bytes from, struct durable_kept *ret_kept);
+struct bytes durable_encode(struct arena *arena, const struct durable_state *state);
+/* Returns false if malformed. ret_state points into `from`. */
+bool durable_decode(struct bytes from, struct durable_state *ret_state);
 
 /* The reconnecting client. */
 struct durable_return {
-    const struct durable_asked *asked;
+    const struct durable_request *request;
     struct guid client;
     bool is_lease; /* the create has a lease context */
     struct guid lease_key;
 };
 /* Returns STATUS_SUCCESS, or STATUS_OBJECT_NAME_NOT_FOUND if the handle belongs to another client
  * or lease. */
-enum nt_status durable_may_return(const struct durable_kept *kept, const struct durable_return *by);
+enum nt_status durable_may_return(const struct durable_state *state,
+                                  const struct durable_return *by);
 
 #endif

@@ -12,21 +12,21 @@
 #include "smb_protocol/limits.h"
 
 #define BUCKETS      1024u
-/* Maximum sleep, as the system clock may be changed. */
+/* Maximum sleep, because the system clock may be changed */
 #define SLEEP_MAX_MS 60000
 /* Delay until a failed close is retried. */
 #define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
 /* Delay for abandoned handles, which block other clients. */
 #define SOON_TICKS   TICKS_PER_SECOND
 
-struct kept {
-    struct kept *next; /* in the bucket by id, or in the list of expired handles */
-    struct kept *next_create;
+struct disconnected {
+    struct disconnected *next; /* in the bucket by id, or in the list of expired handles */
+    struct disconnected *next_create;
     struct scavenger_create by;
     struct tree_connect tree_connect;
     struct held_handle handle;
     instant until;
-    bool is_abandoned; /* closed by its client, but not in the store */
+    bool is_abandoned; /* closed by its client, but not yet in the store */
 };
 
 struct durable_scavenger {
@@ -37,21 +37,21 @@ struct durable_scavenger {
     /* Protected by the lock. */
     pthread_cond_t changed;
     bool stops;
-    struct kept *buckets[BUCKETS];
-    struct kept *creates[BUCKETS]; /* handles with a CreateGuid */
-    unsigned count;                /* reserved slots */
-    instant next;                  /* no handle expires before this; 0 if none exists */
+    struct disconnected *buckets[BUCKETS];
+    struct disconnected *creates[BUCKETS]; /* handles with a CreateGuid */
+    unsigned count;                        /* reserved slots */
+    instant next;                          /* no handle expires before this; 0 if none exists */
 };
 
 struct durable_scavenger *scavenger_new(struct store *store, struct account_uses *uses)
 {
-    struct durable_scavenger *kept = xcalloc(1, sizeof *kept);
+    struct durable_scavenger *scavenger = xcalloc(1, sizeof *scavenger);
 
-    kept->store = store;
-    kept->uses = uses;
-    lock_init(&kept->lock, RANK_SMB);
-    lock_condition_init(&kept->changed);
-    return kept;
+    scavenger->store = store;
+    scavenger->uses = uses;
+    lock_init(&scavenger->lock, RANK_SMB);
+    lock_condition_init(&scavenger->changed);
+    return scavenger;
 }
 
 static struct bytes copy(struct bytes from)
@@ -59,74 +59,76 @@ static struct bytes copy(struct bytes from)
     return bytes_of(memcpy(xmalloc(from.len + 1), from.ptr, from.len), from.len);
 }
 
-static void free_one(struct kept *one)
+static void free_one(struct disconnected *one)
 {
     free((char *)(uintptr_t)one->tree_connect.account.ptr);
     free((char *)(uintptr_t)one->tree_connect.share.ptr);
     free(one);
 }
 
-static void free_all(struct kept *first)
+static void free_all(struct disconnected *first)
 {
     while (first) {
-        struct kept *next = first->next;
+        struct disconnected *next = first->next;
 
         free_one(first);
         first = next;
     }
 }
 
-void scavenger_free(struct durable_scavenger *kept)
+void scavenger_free(struct durable_scavenger *scavenger)
 {
-    assert(!kept->thread.running);
+    assert(!scavenger->thread.running);
     for (unsigned i = 0; i < BUCKETS; i++)
-        free_all(kept->buckets[i]);
-    pthread_cond_destroy(&kept->changed);
-    lock_destroy(&kept->lock);
-    free(kept);
+        free_all(scavenger->buckets[i]);
+    pthread_cond_destroy(&scavenger->changed);
+    lock_destroy(&scavenger->lock);
+    free(scavenger);
 }
 
 /* ---- slots ---- */
 
-bool scavenger_reserve(struct durable_scavenger *kept, struct bytes account)
+bool scavenger_reserve(struct durable_scavenger *scavenger, struct bytes account)
 {
-    bool has_room;
+    bool is_reserved;
 
-    lock_acquire(&kept->lock);
-    has_room = kept->count < SMB_KEPT_MAX && account_use_begin(kept->uses, account, USES_KEPT);
-    kept->count += has_room;
-    lock_release(&kept->lock);
-    return has_room;
+    lock_acquire(&scavenger->lock);
+    is_reserved = scavenger->count < SMB_DURABLE_MAX &&
+                  account_use_begin(scavenger->uses, account, USES_DURABLE);
+    scavenger->count += is_reserved;
+    lock_release(&scavenger->lock);
+    return is_reserved;
 }
 
-static void give_place(struct durable_scavenger *kept, struct bytes account)
+static void release_slot(struct durable_scavenger *scavenger, struct bytes account)
 {
-    assert(kept->count > 0);
-    kept->count--;
-    account_use_end(kept->uses, account, USES_KEPT);
+    assert(scavenger->count > 0);
+    scavenger->count--;
+    account_use_end(scavenger->uses, account, USES_DURABLE);
 }
 
-void scavenger_release(struct durable_scavenger *kept, struct bytes account)
+void scavenger_release(struct durable_scavenger *scavenger, struct bytes account)
 {
-    lock_acquire(&kept->lock);
-    give_place(kept, account);
-    lock_release(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    release_slot(scavenger, account);
+    lock_release(&scavenger->lock);
 }
 
 /* ---- disconnected handles ---- */
 
 static const struct guid no_create;
 
-static struct kept **creates_of(struct durable_scavenger *kept, const struct scavenger_create *by)
+static struct disconnected **creates_of(struct durable_scavenger *scavenger,
+                                        const struct scavenger_create *by)
 {
-    return &kept->creates[guid_hash(&by->create) % BUCKETS];
+    return &scavenger->creates[guid_hash(&by->create) % BUCKETS];
 }
 
-static void forget_create(struct durable_scavenger *kept, struct kept *one)
+static void forget_create(struct durable_scavenger *scavenger, struct disconnected *one)
 {
-    struct kept **at = creates_of(kept, &one->by);
+    struct disconnected **at = creates_of(scavenger, &one->by);
 
-    lock_assert_held(&kept->lock);
+    lock_assert_held(&scavenger->lock);
     if (guid_equal(&one->by.create, &no_create))
         return;
     while (*at != one)
@@ -134,35 +136,36 @@ static void forget_create(struct durable_scavenger *kept, struct kept *one)
     *at = one->next_create;
 }
 
-uint64_t scavenger_find(struct durable_scavenger *kept, const struct guid *space,
+uint64_t scavenger_find(struct durable_scavenger *scavenger, const struct guid *space,
                         const struct scavenger_create *by)
 {
     uint64_t id = 0;
 
-    lock_acquire(&kept->lock);
-    for (const struct kept *one = *creates_of(kept, by); one && id == 0; one = one->next_create)
+    lock_acquire(&scavenger->lock);
+    for (const struct disconnected *one = *creates_of(scavenger, by); one && id == 0;
+         one = one->next_create)
         if (guid_equal(&one->by.create, &by->create) && guid_equal(&one->by.client, &by->client) &&
             guid_equal(&one->tree_connect.space, space))
             id = one->handle.id;
-    lock_release(&kept->lock);
+    lock_release(&scavenger->lock);
     return id;
 }
 
-static void put(struct durable_scavenger *kept, struct kept *one)
+static void put(struct durable_scavenger *scavenger, struct disconnected *one)
 {
-    struct kept **at = &kept->buckets[one->handle.id % BUCKETS];
+    struct disconnected **at = &scavenger->buckets[one->handle.id % BUCKETS];
 
-    lock_assert_held(&kept->lock);
+    lock_assert_held(&scavenger->lock);
     one->next = *at;
     *at = one;
-    if (kept->next == 0 || one->until < kept->next)
-        kept->next = one->until;
+    if (scavenger->next == 0 || one->until < scavenger->next)
+        scavenger->next = one->until;
 }
 
-static struct kept *new_one(const struct tree_connect *tree_connect,
-                            const struct held_handle *handle, instant until)
+static struct disconnected *new_one(const struct tree_connect *tree_connect,
+                                    const struct held_handle *handle, instant until)
 {
-    struct kept *one = xcalloc(1, sizeof *one);
+    struct disconnected *one = xcalloc(1, sizeof *one);
 
     one->tree_connect = (struct tree_connect){ .account = copy(tree_connect->account),
                                                .share = copy(tree_connect->share),
@@ -172,109 +175,110 @@ static struct kept *new_one(const struct tree_connect *tree_connect,
     return one;
 }
 
-void scavenger_close_later(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+void scavenger_close_later(struct durable_scavenger *scavenger,
+                           const struct tree_connect *tree_connect,
                            const struct held_handle *handle)
 {
-    struct kept *one = new_one(tree_connect, handle, clock_now() + SOON_TICKS);
+    struct disconnected *one = new_one(tree_connect, handle, clock_now() + SOON_TICKS);
 
     one->is_abandoned = true;
-    lock_acquire(&kept->lock);
-    account_use_add(kept->uses, one->tree_connect.account, USES_KEPT);
-    kept->count++;
-    put(kept, one);
-    pthread_cond_signal(&kept->changed);
-    lock_release(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    account_use_add(scavenger->uses, one->tree_connect.account, USES_DURABLE);
+    scavenger->count++;
+    put(scavenger, one);
+    pthread_cond_signal(&scavenger->changed);
+    lock_release(&scavenger->lock);
 }
 
-void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+void scavenger_add(struct durable_scavenger *scavenger, const struct tree_connect *tree_connect,
                    const struct held_handle *handle, const struct scavenger_create *by,
                    instant until)
 {
-    struct kept *one = new_one(tree_connect, handle, until);
+    struct disconnected *one = new_one(tree_connect, handle, until);
 
     one->by = *by;
-    lock_acquire(&kept->lock);
-    put(kept, one);
+    lock_acquire(&scavenger->lock);
+    put(scavenger, one);
     if (!guid_equal(&by->create, &no_create)) {
-        one->next_create = *creates_of(kept, by);
-        *creates_of(kept, by) = one;
+        one->next_create = *creates_of(scavenger, by);
+        *creates_of(scavenger, by) = one;
     }
-    pthread_cond_signal(&kept->changed);
-    lock_release(&kept->lock);
+    pthread_cond_signal(&scavenger->changed);
+    lock_release(&scavenger->lock);
 }
 
-void scavenger_remove(struct durable_scavenger *kept, uint64_t id)
+void scavenger_remove(struct durable_scavenger *scavenger, uint64_t id)
 {
-    struct kept **at = &kept->buckets[id % BUCKETS];
-    struct kept *one;
+    struct disconnected **at = &scavenger->buckets[id % BUCKETS];
+    struct disconnected *one;
 
-    lock_acquire(&kept->lock);
+    lock_acquire(&scavenger->lock);
     while (*at && (*at)->handle.id != id)
         at = &(*at)->next;
     one = *at;
     if (one) {
         *at = one->next;
-        forget_create(kept, one);
-        give_place(kept, one->tree_connect.account);
+        forget_create(scavenger, one);
+        release_slot(scavenger, one->tree_connect.account);
         free_one(one);
     }
-    lock_release(&kept->lock);
+    lock_release(&scavenger->lock);
 }
 
-instant scavenger_next(struct durable_scavenger *kept)
+instant scavenger_next(struct durable_scavenger *scavenger)
 {
     instant next;
 
-    lock_acquire(&kept->lock);
-    next = kept->next;
-    lock_release(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    next = scavenger->next;
+    lock_release(&scavenger->lock);
     return next;
 }
 
-unsigned scavenger_count(struct durable_scavenger *kept)
+unsigned scavenger_count(struct durable_scavenger *scavenger)
 {
     unsigned count;
 
-    lock_acquire(&kept->lock);
-    count = kept->count;
-    lock_release(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    count = scavenger->count;
+    lock_release(&scavenger->lock);
     return count;
 }
 
 /* ---- expired handles ---- */
 
 /* Removes the expired handles, without releasing their slots, and updates `next`. */
-static struct kept *take_overdue(struct durable_scavenger *kept, instant now)
+static struct disconnected *take_overdue(struct durable_scavenger *scavenger, instant now)
 {
-    struct kept *overdue = NULL;
+    struct disconnected *overdue = NULL;
 
-    lock_acquire(&kept->lock);
-    if (kept->next == 0 || now < kept->next) {
-        lock_release(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    if (scavenger->next == 0 || now < scavenger->next) {
+        lock_release(&scavenger->lock);
         return NULL;
     }
-    kept->next = 0;
+    scavenger->next = 0;
     for (unsigned i = 0; i < BUCKETS; i++)
-        for (struct kept **at = &kept->buckets[i]; *at;) {
-            struct kept *one = *at;
+        for (struct disconnected **at = &scavenger->buckets[i]; *at;) {
+            struct disconnected *one = *at;
 
             if (one->until <= now) {
                 *at = one->next;
-                forget_create(kept, one);
+                forget_create(scavenger, one);
                 one->next = overdue;
                 overdue = one;
                 continue;
             }
-            if (kept->next == 0 || one->until < kept->next)
-                kept->next = one->until;
+            if (scavenger->next == 0 || one->until < scavenger->next)
+                scavenger->next = one->until;
             at = &one->next;
         }
-    lock_release(&kept->lock);
+    lock_release(&scavenger->lock);
     return overdue;
 }
 
 /* Closes a handle. Returns false if the store cannot do it now. */
-static bool close_one(struct store *store, const struct kept *one)
+static bool close_one(struct store *store, const struct disconnected *one)
 {
     struct arena *arena = arena_new_background(HANDLE_ARENA_MAX);
     struct handle_overdue overdue = { .close = { .tree_connect = &one->tree_connect,
@@ -302,76 +306,78 @@ static bool close_one(struct store *store, const struct kept *one)
     return !e || is_gone;
 }
 
-static void end_or_try_again(struct durable_scavenger *kept, struct kept *one, instant now)
+static void end_or_try_again(struct durable_scavenger *scavenger, struct disconnected *one,
+                             instant now)
 {
-    bool is_closed = close_one(kept->store, one);
+    bool is_closed = close_one(scavenger->store, one);
 
-    lock_acquire(&kept->lock);
+    lock_acquire(&scavenger->lock);
     if (is_closed) {
-        give_place(kept, one->tree_connect.account);
+        release_slot(scavenger, one->tree_connect.account);
     } else {
         one->by.create = no_create;
         one->until = now + (one->is_abandoned ? SOON_TICKS : AGAIN_TICKS);
-        put(kept, one);
+        put(scavenger, one);
     }
-    lock_release(&kept->lock);
+    lock_release(&scavenger->lock);
     if (is_closed)
         free_one(one);
 }
 
-void scavenger_close_expired(struct durable_scavenger *kept, instant now)
+void scavenger_close_expired(struct durable_scavenger *scavenger, instant now)
 {
-    struct kept *overdue = take_overdue(kept, now);
+    struct disconnected *overdue = take_overdue(scavenger, now);
 
     while (overdue) {
-        struct kept *one = overdue;
+        struct disconnected *one = overdue;
 
         overdue = one->next;
-        end_or_try_again(kept, one, now);
+        end_or_try_again(scavenger, one, now);
     }
 }
 
 /* ---- thread ---- */
 
-static void sleep_until_next(struct durable_scavenger *kept)
+static void sleep_until_next(struct durable_scavenger *scavenger)
 {
     instant now = clock_now();
     int timeout_ms = -1;
 
-    if (kept->next > 0) {
-        uint64_t ms = kept->next > now ? (kept->next - now) / (TICKS_PER_SECOND / 1000) + 1 : 0;
+    if (scavenger->next > 0) {
+        uint64_t ms =
+            scavenger->next > now ? (scavenger->next - now) / (TICKS_PER_SECOND / 1000) + 1 : 0;
 
         timeout_ms = ms < SLEEP_MAX_MS ? (int)ms : SLEEP_MAX_MS;
     }
-    lock_wait(&kept->lock, &kept->changed, timeout_ms);
+    lock_wait(&scavenger->lock, &scavenger->changed, timeout_ms);
 }
 
 static void *run(void *argument)
 {
-    struct durable_scavenger *kept = argument;
+    struct durable_scavenger *scavenger = argument;
 
     thread_give_way();
-    lock_acquire(&kept->lock);
-    while (!kept->stops) {
-        sleep_until_next(kept);
-        lock_release(&kept->lock);
-        scavenger_close_expired(kept, clock_now());
-        lock_acquire(&kept->lock);
+    lock_acquire(&scavenger->lock);
+    while (!scavenger->stops) {
+        sleep_until_next(scavenger);
+        lock_release(&scavenger->lock);
+        scavenger_close_expired(scavenger, clock_now());
+        lock_acquire(&scavenger->lock);
     }
-    lock_release(&kept->lock);
+    lock_release(&scavenger->lock);
     return NULL;
 }
 
-bool scavenger_start(struct durable_scavenger *kept)
+bool scavenger_start(struct durable_scavenger *scavenger)
 {
-    return thread_start(&kept->thread, run, kept);
+    return thread_start(&scavenger->thread, run, scavenger);
 }
 
-void scavenger_stop(struct durable_scavenger *kept)
+void scavenger_stop(struct durable_scavenger *scavenger)
 {
-    lock_acquire(&kept->lock);
-    kept->stops = true;
-    pthread_cond_signal(&kept->changed);
-    lock_release(&kept->lock);
-    thread_join(&kept->thread);
+    lock_acquire(&scavenger->lock);
+    scavenger->stops = true;
+    pthread_cond_signal(&scavenger->changed);
+    lock_release(&scavenger->lock);
+    thread_join(&scavenger->thread);
 }

@@ -15,41 +15,42 @@ struct durable_scavenger;
 
 struct durable_scavenger *scavenger_new(struct store *store, struct account_uses *uses);
 /* Frees the list, after scavenger_stop(). */
-void scavenger_free(struct durable_scavenger *kept);
+void scavenger_free(struct durable_scavenger *scavenger);
 /* Starts the thread that closes expired handles. Returns false on failure. Called on the main
  * thread. */
-bool scavenger_start(struct durable_scavenger *kept);
+bool scavenger_start(struct durable_scavenger *scavenger);
 /* Stops the thread, if started. Called on the main thread. */
-void scavenger_stop(struct durable_scavenger *kept);
+void scavenger_stop(struct durable_scavenger *scavenger);
 
-/* Reserves a slot for a handle before its disconnect is decided. Returns false if SMB_KEPT_MAX or
- * SMB_KEPT_OF_ACCOUNT_MAX is reached. Thread-safe. */
-bool scavenger_reserve(struct durable_scavenger *kept, struct bytes account);
+/* Reserves a slot for a handle before its disconnect is decided. Returns false if SMB_DURABLE_MAX
+ * or SMB_KEPT_OF_ACCOUNT_MAX is reached. Thread-safe. */
+bool scavenger_reserve(struct durable_scavenger *scavenger, struct bytes account);
 /* Releases a reserved slot. Thread-safe. */
-void scavenger_release(struct durable_scavenger *kept, struct bytes account);
+void scavenger_release(struct durable_scavenger *scavenger, struct bytes account);
 /* Identifies a create for replay detection. All zeros once the handle has been used. */
 struct scavenger_create {
     struct guid client, create; /* ClientGuid, CreateGuid */
 };
 /* Adds a disconnected handle, in a reserved slot. Thread-safe. */
-void scavenger_add(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+void scavenger_add(struct durable_scavenger *scavenger, const struct tree_connect *tree_connect,
                    const struct held_handle *handle, const struct scavenger_create *by,
                    instant until);
 /* Takes over a handle whose close the store rejected, and retries once a second until it succeeds.
  * Such handles are counted but not limited. Thread-safe. */
-void scavenger_close_later(struct durable_scavenger *kept, const struct tree_connect *tree_connect,
+void scavenger_close_later(struct durable_scavenger *scavenger,
+                           const struct tree_connect *tree_connect,
                            const struct held_handle *handle);
 /* Returns the id of the handle opened by this create in the share, or 0. Thread-safe. */
-uint64_t scavenger_find(struct durable_scavenger *kept, const struct guid *space,
+uint64_t scavenger_find(struct durable_scavenger *scavenger, const struct guid *space,
                         const struct scavenger_create *by);
 /* Removes a handle whose client has reconnected, if present. Thread-safe. */
-void scavenger_remove(struct durable_scavenger *kept, uint64_t id);
+void scavenger_remove(struct durable_scavenger *scavenger, uint64_t id);
 
 /* Closes expired handles. If the store cannot close one, retries it a minute later. May block on
  * the store. */
-void scavenger_close_expired(struct durable_scavenger *kept, instant now);
+void scavenger_close_expired(struct durable_scavenger *scavenger, instant now);
 /* Returns when the next handle expires, or 0 if none exists. Thread-safe. */
-instant scavenger_next(struct durable_scavenger *kept);
-unsigned scavenger_count(struct durable_scavenger *kept);
+instant scavenger_next(struct durable_scavenger *scavenger);
+unsigned scavenger_count(struct durable_scavenger *scavenger);
 
 #endif

@@ -1,4 +1,4 @@
-/* The interface between SMB connections and their surroundings: the options of the service, and the
+/* The interface between SMB connections and their environment: the options of the service, and the
  * owner of a connection (smb/connection.h), which has its socket. */
 #ifndef LAGRA_SMB_SESSION_HOST_H
 #define LAGRA_SMB_SESSION_HOST_H
@@ -13,7 +13,7 @@
 enum smb_referred {
     SMB_REFERRED,
     SMB_NOT_REFERRED,     /* the share is served here, or does not exist */
-    SMB_REFERRAL_UNKNOWN, /* for now, since another front end cannot be reached */
+    SMB_REFERRAL_UNKNOWN, /* currently unknown, because another front end cannot be reached */
 };
 /* Finds the front ends of a cluster that serve the shares of other cells. */
 struct smb_referrer {
@@ -36,11 +36,12 @@ struct smb_options {
     unsigned logon_patience_s;
     /* Index of the File service, under which Storage Analytics counts SMB commands. */
     unsigned counted_as;
-    /* Packets are sent only while it is valid; the connection is closed when it is lost. May be
-     * NULL. */
+    /* Packets are sent only while the tenure is valid; when it is lost, the connection is closed.
+     * May be NULL. */
     const struct tenure *tenure;
     struct smb_referrer *referrer; /* of a cluster, or NULL */
-    bool always_wait; /* test builds: each decision first waits as if nothing were in memory */
+    /* test builds only: every decision waits once, as if nothing were in memory */
+    bool always_wait;
 };
 
 struct smb_service;

@@ -1,4 +1,4 @@
-/* messages (frames of one or more requests) and their responses. message.c, answer.c */
+/* Messages (frames of one or more requests) and their responses. message.c, answer.c */
 #ifndef LAGRA_SMB_SESSION_MESSAGE_H
 #define LAGRA_SMB_SESSION_MESSAGE_H
 
@@ -13,10 +13,10 @@ struct smb_message {
     struct arena *arena;         /* for everything except the response */
     size_t size;                 /* charged to work_bytes: received bytes, and message_charge() */
     struct smb_request *current; /* NULL before the first and after the last request */
-    struct bytes rest;           /* the following requests; their headers are valid */
+    struct bytes rest;           /* unread requests, whose headers are valid */
     uint64_t began_ns;           /* time of arrival */
     bool runs;
-    /* The response being built, of several requests for a compound. */
+    /* The response being built; for a compound, it contains several responses. */
     struct arena *answer_arena; /* NULL until something is written or reserved */
     struct text answer;
     size_t last_at;                 /* offset of the last header */

@@ -100,7 +100,7 @@ enum nt_status request_find_open(struct smb_request *request, size_t file_at);
 /* ---- closing: closing.c, disconnect.c ---- */
 
 /* Encodes the stored state of a durable open in the arena. */
-struct bytes open_kept(const struct smb_open *open, struct arena *arena);
+struct bytes open_encode_durable(const struct smb_open *open, struct arena *arena);
 /* Ends the caching and watches of an open that is closed or could not be opened, and removes it. */
 void open_gone(struct smb_open *open);
 /* Hides the open and closes it later. */

@@ -23,7 +23,7 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
     service->started = clock_wall();
     service->logons = logons_new();
     service->uses = account_uses_new();
-    service->kept = scavenger_new(store, service->uses);
+    service->scavenger = scavenger_new(store, service->uses);
     lock_init(&service->lock, RANK_SMB);
     return service;
 }
@@ -31,8 +31,8 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
 void smb_service_free(struct smb_service *service)
 {
     assert(service->session_count == 0);
-    scavenger_stop(service->kept);
-    scavenger_free(service->kept);
+    scavenger_stop(service->scavenger);
+    scavenger_free(service->scavenger);
     account_uses_free(service->uses);
     logons_free(service->logons);
     lock_destroy(&service->lock);
@@ -41,7 +41,7 @@ void smb_service_free(struct smb_service *service)
 
 bool smb_service_start(struct smb_service *service)
 {
-    return !service->store || scavenger_start(service->kept);
+    return !service->store || scavenger_start(service->scavenger);
 }
 
 const struct tenure *smb_service_tenure(const struct smb_service *service)

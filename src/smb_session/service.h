@@ -1,4 +1,4 @@
-/* state shared by all connections. service.c */
+/* State shared by all connections. service.c */
 #ifndef LAGRA_SMB_SESSION_SERVICE_H
 #define LAGRA_SMB_SESSION_SERVICE_H
 
@@ -34,7 +34,7 @@ struct smb_service {
     instant started;
     struct logons *logons; /* failed logons by address */
     struct account_uses *uses;
-    struct durable_scavenger *kept;
+    struct durable_scavenger *scavenger;
     struct lock lock; /* RANK_SMB */
     /* Protected by the lock: sessions by id, for PreviousSessionId and binding. */
     struct smb_session *buckets[SMB_SESSION_BUCKETS];

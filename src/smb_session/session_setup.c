@@ -61,7 +61,8 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
     setup->previous_end.waiter = request_arm(request);
     setup->awaits_previous =
         service_end_previous(connection->service, setup->previous, session, &setup->previous_end);
-    request->is_signed = true; /* even if not negotiated: proves that the server has the key */
+    /* signed even if not negotiated: proves that the server has the key */
+    request->is_signed = true;
     connection_authenticated(connection, session->of);
     return STATUS_SUCCESS;
 }

@@ -6,8 +6,8 @@
 
 #include <assert.h>
 
-/* Cancels the parked requests of one connection, with a status that gives the reason. A waiting
- * LOCK succeeds, as in Windows: as if it had been granted and then released with its handle.
+/* Cancels the parked requests of one connection with a status that tells the client why. As in
+ * Windows, a waiting LOCK succeeds, as if it had been granted and then released with its handle.
  * decision: 376 */
 static void cancel_in(const struct smb_connection *connection, const struct smb_session *session,
                       const struct smb_tree *tree)

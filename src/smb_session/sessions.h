@@ -1,4 +1,4 @@
-/* sessions and their tree connects. README.md describes ownership. */
+/* Sessions and their tree connects. README.md describes ownership. */
 #ifndef LAGRA_SMB_SESSION_SESSIONS_H
 #define LAGRA_SMB_SESSION_SESSIONS_H
 
@@ -31,7 +31,7 @@ struct smb_session {
     struct spnego *logon;  /* authentication in progress, or NULL */
     /* Protected by the service's lock: */
     bool is_known; /* can be found by id: until its last handle is closed */
-    /* it was valid at some time: a new authentication cannot change its account */
+    /* has been valid: a new authentication cannot change its account */
     bool was_valid;
     bool is_listed;                /* valid; may be ended by another connection */
     struct session_wait *awaiting; /* requests that wait for its end; linked by next */

@@ -36,11 +36,11 @@ static struct bytes share_of_path(struct bytes path)
 
 enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_reader *r)
 {
-    struct connecting_tree *asked = arena_alloc(request->message->arena, sizeof *asked);
+    struct connecting_tree *connecting = arena_alloc(request->message->arena, sizeof *connecting);
     uint16_t offset, length;
     struct bytes path, share;
 
-    request->parameters = asked;
+    request->parameters = connecting;
     wire_skip(r, 2); /* Flags, used by clustered servers */
     offset = wire_u16(r);
     length = wire_u16(r);
@@ -52,24 +52,24 @@ enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_re
     share = share_of_path(path);
     if (!share.ptr)
         return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
-    asked->is_pipes = bytes_is_nocase(share, "IPC$");
-    if (!asked->is_pipes && !request->message->connection->service->store)
+    connecting->is_pipes = bytes_is_nocase(share, "IPC$");
+    if (!connecting->is_pipes && !request->message->connection->service->store)
         return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
     /* Share names are lowercase; clients send any case. */
-    asked->find = (struct tree_connect_find){
+    connecting->find = (struct tree_connect_find){
         .account = bytes_from_string(request->session->account),
         .share = arena_copy_lower(request->message->arena, share),
     };
-    return asked->is_pipes ? smb_tree_connect_decided(request)
-                           : smb_decide(request, tree_connect_find_attempt, &asked->find);
+    return connecting->is_pipes ? smb_tree_connect_decided(request)
+                                : smb_decide(request, tree_connect_find_attempt, &connecting->find);
 }
 
 /* Responds to another account's share, or to an invalid name, as to a missing share. */
 enum smb_step smb_tree_connect_decided(struct smb_request *request)
 {
-    const struct connecting_tree *asked = request->parameters;
+    const struct connecting_tree *connecting = request->parameters;
     struct smb_session *session = request->session;
-    struct bytes share = asked->find.share;
+    struct bytes share = connecting->find.share;
     struct smb_tree *tree;
 
     if (request->error == E_ShareNotFound || request->error == E_InvalidResourceName ||
@@ -80,11 +80,11 @@ enum smb_step smb_tree_connect_decided(struct smb_request *request)
     if (session->state != SESSION_VALID)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
     tree = smb_tree_new(session);
-    tree->is_pipes = asked->is_pipes;
+    tree->is_pipes = connecting->is_pipes;
     tree->tree_connect = (struct tree_connect){
         .account = bytes_from_string(session->account),
         .share = bytes_of(memcpy(xmalloc(share.len), share.ptr, share.len), share.len),
-        .space = asked->find.space,
+        .space = connecting->find.space,
     };
     if (session->connection->service->options.enforce_acls) {
         tree->token = access_token_of_account(tree->tree_connect.account);

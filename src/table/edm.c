@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* size: 0 for types of variable size. */
+/* size: 0 for types with a variable size */
 static const struct {
     const char *name;
     size_t size;
@@ -132,7 +132,7 @@ static bool is_decimal(struct bytes text)
     return at == text.len;
 }
 
-/* More digits than any double needs. */
+/* More digits than any double needs */
 #define DECIMAL_MAX 1100
 
 /* Powers of ten that are exact as doubles. */
@@ -186,10 +186,10 @@ bool edm_parse_double(struct bytes text, double *ret_value)
     return true;
 }
 
-/* Formats a double with at most 4 decimals and 15 digits. d digits as an integer, divided by a
- * power of ten, yield the nearest double, so if that equals the value, these are the digits that
- * printing with 15 would produce. Not 0, because its sign would be lost. Returns false for other
- * values. */
+/* Formats a double with at most 4 decimals and 15 digits. An integer of d digits divided by a power
+ * of ten yields the nearest double; so if that equals the value, these are the digits that printing
+ * with 15 digits would produce. Returns false for other values, and for 0, whose sign would be
+ * lost. */
 static bool format_short(double value, char buffer[EDM_DOUBLE_SIZE])
 {
     const size_t decimals_max = 4;
@@ -306,7 +306,7 @@ enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time)
     if (!instant_parse_iso(bytes_of(buffer, whole.len), &t))
         return EDM_MALFORMED;
     t += ticks;
-    /* Values this far below the range remain below it in any zone, and the subtraction would
+    /* Values this far below the range remain below it in any time zone; the subtraction would
      * underflow. */
     if (t >= EDM_DATETIME_MIN / 2)
         t -= (uint64_t)(minutes * (int64_t)MINUTE_TICKS);

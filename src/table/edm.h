@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 
-/* Stored in records: do not change the numbers. */
+/* Stored in records: never change the numbers */
 enum edm_type {
     EDM_STRING = 0,
     EDM_INT32 = 1,
@@ -40,13 +40,13 @@ struct edm_value {
 
 /* Returns "Edm.Int64" and so on. */
 const char *edm_type_name(enum edm_type type);
-/* Returns false for other names; case is significant. */
+/* Parses a type name, case-sensitively. Returns false for any other name. */
 bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
 
 /* Compares two UTF-8 texts by UTF-16 code units, like .NET's ordinal comparison: <0, 0, >0. */
 int edm_compare_text(struct bytes a, struct bytes b);
-/* Returns the size that counts towards the limit of an entity: 2 bytes per code unit of a String
- * plus 4, the length of a Binary plus 4, otherwise the size of the type. decision: 160 */
+/* Returns the size that counts towards an entity's limit: for a String 4 plus 2 bytes per code
+ * unit, for a Binary its length plus 4, otherwise the size of the type. decision: 160 */
 size_t edm_value_size(const struct edm_value *value);
 /* Returns the size of a String with this number of code units. */
 size_t edm_text_size(size_t units);

@@ -29,7 +29,7 @@ size_t entity_size(const struct entity *entity)
     return size;
 }
 
-/* Returns an upper bound of the size: a text has at most as many code units as bytes. */
+/* Returns an upper bound of the size: a string has at most as many code units as bytes. */
 static size_t size_at_most(const struct entity *entity)
 {
     size_t size = ENTITY_OVERHEAD + 2 * (entity->partition_key.len + entity->row_key.len);
@@ -110,7 +110,8 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded)
     return key_map(arena, encoded, (const uint8_t[2][2]){ { 0xF8, 0xEE }, { 0xF9, 0xEF } });
 }
 
-/* Tests for characters not allowed in a key, and for U+0080..U+00BF, half of which are. */
+/* Returns a mask of characters that a key may not contain, and of U+0080..U+00BF, half of which it
+ * may. */
 static word_bytes not_of_key(word_bytes text)
 {
     return word_below(text, 0x20) | word_equal(text, 0x7F) | word_equal(text, '/') |

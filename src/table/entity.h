@@ -1,6 +1,6 @@
-/* An entity: its keys, the instant of its last change, and its properties in the order given, or
- * that of a merge. Limits, merging, and the two stored forms: the value of its record, and a key as
- * bytes. Pure functions. Thread-safe. rest: Understanding-the-Table-Service-Data-Model,
+/* An entity: its keys, the instant of its last change, and its properties in the order given (or of
+ * a merge). Limits, merging, and the two stored forms: the value of its record, and a key as bytes.
+ * Pure functions. Thread-safe. rest: Understanding-the-Table-Service-Data-Model,
  * Inserting-and-Updating-Entities */
 #ifndef LAGRA_TABLE_ENTITY_H
 #define LAGRA_TABLE_ENTITY_H
@@ -31,16 +31,16 @@ struct entity {
 #define ENTITY_NAME_UNITS_MAX 255        /* UTF-16 code units of a property's name */
 #define ENTITY_KEY_UNITS_MAX  512        /* of a key: 1 KiB. decision: 161 */
 
-/* Returns NULL if the entity has no such property. Does not find system properties. */
+/* Returns a property, or NULL if the entity does not have it. Does not find system properties. */
 const struct property *entity_find(const struct entity *entity, struct bytes name);
 /* Returns the size as counted by the service. decision: 160 */
 size_t entity_size(const struct entity *entity);
-/* Checks whether an entity may be stored; called for an entity of a request, and for the result of
- * a merge. Returns OK, E_TooManyProperties, E_EntityTooLarge. */
+/* Checks the limits of an entity. Called for an entity in a request, and for the result of a merge.
+ * Returns OK, E_TooManyProperties, E_EntityTooLarge. */
 enum error entity_check(const struct entity *entity);
-/* Returns the properties of both in ordinal order of their names; if both have a name, the property
- * of `over`, whatever the types. Keys and timestamp are those of `over`. Points into both.
- * rest: Merge-Entity "Remarks"; decision: 890 */
+/* Merges two entities: returns the properties of both in ordinal order of their names, and those of
+ * `over` where both have a name, whatever the types. Keys and timestamp are those of `over`. Points
+ * into both. rest: Merge-Entity "Remarks"; decision: 890 */
 struct entity entity_merge(struct arena *arena, const struct entity *base,
                            const struct entity *over);
 
@@ -79,8 +79,8 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded);
  * rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in Key Fields" */
 enum error entity_key_check(struct bytes utf8);
 
-/* The entities that the caller may see and write: all, or those between the first and last key of
- * its SAS. rest: Create-service-SAS "Restrict access to table entities"; decision: 145. Pure. */
+/* The entities that the caller may see and write: all, or a range of keys allowed by its SAS. rest:
+ * Create-service-SAS "Restrict access to table entities"; decision: 145. Pure. */
 
 /* A position among the entities of a table, with keys as stored (entity_key_encode()). */
 struct entity_place {

@@ -24,7 +24,7 @@ static bool holds_order(enum filter_operator operator, int order)
     return false;
 }
 
-/* Compares per IEEE 754: NaN is unequal to everything, and neither less nor greater. */
+/* Compares according to IEEE 754: NaN is unequal to everything, and neither less nor greater. */
 static bool holds_doubles(enum filter_operator operator, double a, double b)
 {
     if (a < b || a > b || a == b)
@@ -124,8 +124,8 @@ static void compare_property(const struct filter *filter, const struct property 
             compare(filter->by_name[i], &p->value, steps);
 }
 
-/* Evaluates all comparisons on the properties of a record in one pass. Returns false for an unknown
- * format. */
+/* Evaluates all comparisons on the properties of a record in one pass. Returns false for an
+ * unrecognized format. */
 static bool look_at_record(const struct filter *filter, struct bytes record, bool *results,
                            uint64_t *steps)
 {

@@ -22,7 +22,7 @@
 #define FILTER_BYTES_MAX       (32u << 10)
 #define FILTER_COMPARISONS_MAX 128 /* decision: 167 */
 #define FILTER_DEPTH_MAX       128 /* nesting of parentheses and "not" */
-/* All comparisons, an operator between each two, and "not" up to the nesting limit. */
+/* comparisons, an operator between each two, and "not" up to the nesting limit */
 #define FILTER_NODES_MAX       (2 * FILTER_COMPARISONS_MAX + FILTER_DEPTH_MAX)
 
 /* What is filtered: entities, or tables by their only property TableName. */

@@ -99,7 +99,7 @@ static size_t wide_count(const struct areas *set)
     return count;
 }
 
-/* Returns the set that likely requires less reading; both contain all results. */
+/* Returns the set that probably requires less reading; both contain all results. */
 static struct areas narrower(struct areas a, struct areas b)
 {
     size_t wide_a = wide_count(&a), wide_b = wide_count(&b);
@@ -127,7 +127,7 @@ static struct areas intersection(struct finder *f, struct areas a, struct areas 
     return both;
 }
 
-/* Returns one area around all of them, if there are too many. */
+/* If there are too many areas, returns one that covers all of them. */
 static struct areas hull(struct finder *f, const struct area *areas, size_t count)
 {
     struct areas one = new_areas(f, 1);

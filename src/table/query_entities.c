@@ -1,4 +1,4 @@
-/* Query Entities: an iterator over the table's space, limited to the key ranges of the filter.
+/* Query Entities: iterates over the table's space, limited to the key ranges of the filter.
  *
  * (1) The work of a page is bounded: it ends at the requested number of results, at a maximum cost,
  *     or after a maximum time. Keys excluded by the filter are not read. At least one entity is
@@ -6,15 +6,15 @@
  * (2) A page is read from one consistent state of the table, and that state is durable before the
  *     page is sent.
  * (3) The next page starts at the key of the first entity that this one did not read. So whatever
- *     writers do, no page misses or repeats an entity that existed all the time.
+ *     writers do, no page misses or repeats an entity that existed throughout.
  * rest: Query-Entities, Query-Timeout-and-Pagination */
 #include "service/small_record.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
 #include "table/entity.h"
 
-/* Maximum cost: an entity costs 1, plus 1 per KiB, plus 1 per 128 steps of its filter and its
- * rendering; each is about a microsecond. decision: 192, 254 */
+/* Maximum cost of a page. An entity costs 1, plus 1 per KiB, plus 1 per 128 steps of its filter and
+ * its rendering; a unit is about a microsecond. decision: 192, 254 */
 #define PAGE_COST_MAX     50000u
 /* Maximum duration of a page, however slow the disk is; the clock is read once per CLOCK_COST. */
 #define PAGE_TICKS_MAX    (5 * TICKS_PER_SECOND)

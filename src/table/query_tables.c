@@ -18,8 +18,8 @@ enum error get_table_decide(struct decision *d, const struct get_table_parameter
  * is computed in the pool. decision: 254 */
 #define WORKER_STEPS_MAX 500000u
 
-/* After all names that start with '$', the metrics tables, which "are not displayed when a table
- * listing operation is performed". rest: Storage-Analytics-Metrics-Table-Schema */
+/* Comes after all names that start with '$': the metrics tables, which "are not displayed when a
+ * table listing operation is performed". rest: Storage-Analytics-Metrics-Table-Schema */
 static const struct bytes first_shown = BYTES("%");
 
 /* A page while it is filled. */

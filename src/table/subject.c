@@ -127,9 +127,9 @@ enum error table_subject_named(struct decision *d)
     return load_table(d, E_ResourceNotFound);
 }
 
-/* If the table's space was dropped after table_locate() read the table, the entity's state is
- * unknown, so it must be located again. Until the body has named the entity, only the table is
- * checked. */
+/* Finds the entity. If the table's space was dropped after table_locate() read the table, the
+ * entity's state is unknown, so it must be located again. Before the body names the entity, only
+ * the table is checked. */
 enum error entity_subject_optional(struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);
@@ -172,8 +172,8 @@ enum error entity_subject(struct decision *d)
 
 /* ---- permissions ---- */
 
-/* The SAS of a table grants access to that table only, or to its entities between two keys: others
- * cannot be written and are invisible to reads. decision: 145 */
+/* Checks the limits of a table SAS, which grants access to one table only, or to its entities
+ * between two keys: other entities cannot be written and are invisible to reads. decision: 145 */
 static enum error check_limits(const struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);

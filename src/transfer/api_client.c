@@ -89,6 +89,12 @@ static void add_header(struct fetch_client_request *request, struct fetch_header
     headers[request->header_count++] = (struct fetch_header){ bytes_from_string(name), value };
 }
 
+/* The Data Lake endpoint belongs to the Blob service. */
+static char service_letter(enum endpoint_kind service)
+{
+    return service_names[service == ENDPOINT_DFS ? ENDPOINT_BLOB : service][0];
+}
+
 /* Returns the string to sign as the service will compute it. */
 static struct bytes string_to_sign(const struct api_client *api_client, struct arena *arena,
                                    const struct api_request *api_request,
@@ -100,7 +106,7 @@ static struct bytes string_to_sign(const struct api_client *api_client, struct a
                             .headers = headers };
     struct auth_target target = { .account = api_client->account,
                                   .name = api_client->place->account,
-                                  .service = service_names[api_request->service][0] };
+                                  .service = service_letter(api_request->service) };
 
     (void)url_parse(request->url, &url);
     target.path = seen.path = url.path;
@@ -247,4 +253,20 @@ bool api_client_request(struct api_client *api_client, struct arena *arena,
         return true;
     keep_problem(api_client, api_request, answered, ret_answer);
     return false;
+}
+
+bool api_client_is_hierarchical(struct api_client *api_client, struct arena *arena,
+                                bool *ret_hierarchical)
+{
+    const struct api_request request = { .method = "GET",
+                                         .service = ENDPOINT_BLOB,
+                                         .path = bytes_of("", 0),
+                                         .query =
+                                             bytes_from_string("restype=account&comp=properties") };
+    struct fetch_client_answer answer;
+    bool asked = api_client_request(api_client, arena, &request, &answer);
+
+    *ret_hierarchical =
+        asked && bytes_is_nocase(fetch_head_find(&answer.head, "x-ms-is-hns-enabled"), "true");
+    return asked;
 }

@@ -45,6 +45,10 @@ bool api_client_request(struct api_client *api_client, struct arena *arena,
 const char *api_client_problem(const struct api_client *api_client);
 /* Returns true if the last request got no response. */
 bool api_client_got_no_response(const struct api_client *api_client);
+/* Finds out whether the account has a hierarchical namespace. Returns false, with
+ * *ret_hierarchical false, if the server does not say. rest: Get-Account-Information */
+bool api_client_is_hierarchical(struct api_client *api_client, struct arena *arena,
+                                bool *ret_hierarchical);
 bool api_client_has_service(const struct api_client *api_client, enum endpoint_kind service);
 /* Returns the service's time, at most a second late: from the date of its last response, or the
  * local clock if none exists. */

@@ -10,9 +10,10 @@
     "BlobEndpoint=http://127.0.0.1:10000/" DEVELOPMENT_ACCOUNT                                     \
     ";QueueEndpoint=http://127.0.0.1:10001/" DEVELOPMENT_ACCOUNT                                   \
     ";TableEndpoint=http://127.0.0.1:10002/" DEVELOPMENT_ACCOUNT                                   \
-    ";FileEndpoint=http://127.0.0.1:10003/" DEVELOPMENT_ACCOUNT
+    ";FileEndpoint=http://127.0.0.1:10003/" DEVELOPMENT_ACCOUNT                                    \
+    ";DfsEndpoint=http://127.0.0.1:10004/" DEVELOPMENT_ACCOUNT
 
-const char *const service_names[ENDPOINT_KINDS] = { "blob", "queue", "table", "file" };
+const char *const service_names[ENDPOINT_KINDS] = { "blob", "queue", "table", "file", "dfs" };
 
 static struct bytes without_slash(struct bytes url)
 {
@@ -72,13 +73,11 @@ const char *endpoint_read_url(struct arena *arena, struct bytes text,
 
 /* ---- connection strings ---- */
 
-enum { NAME, KEY, SAS, PROTOCOL, SUFFIX, BLOB, QUEUE, TABLE, FILES, DEVELOPMENT, MEMBERS };
+enum { NAME, KEY, SAS, PROTOCOL, SUFFIX, BLOB, QUEUE, TABLE, FILES, DFS, DEVELOPMENT, MEMBERS };
 static const char *const members[MEMBERS] = {
-    "AccountName",           "AccountKey",
-    "SharedAccessSignature", "DefaultEndpointsProtocol",
-    "EndpointSuffix",        "BlobEndpoint",
-    "QueueEndpoint",         "TableEndpoint",
-    "FileEndpoint",          "UseDevelopmentStorage",
+    "AccountName",    "AccountKey",   "SharedAccessSignature", "DefaultEndpointsProtocol",
+    "EndpointSuffix", "BlobEndpoint", "QueueEndpoint",         "TableEndpoint",
+    "FileEndpoint",   "DfsEndpoint",  "UseDevelopmentStorage",
 };
 
 static void read_members(struct bytes text, struct bytes of[MEMBERS])
@@ -99,8 +98,9 @@ static void read_members(struct bytes text, struct bytes of[MEMBERS])
 static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS],
                              struct account_endpoint *place)
 {
-    bool is_named = of[BLOB].ptr || of[QUEUE].ptr || of[TABLE].ptr || of[FILES].ptr;
+    bool is_named = of[BLOB].ptr || of[QUEUE].ptr || of[TABLE].ptr || of[FILES].ptr || of[DFS].ptr;
     struct url url = { .secure = !bytes_is_nocase(of[PROTOCOL], "http") };
+    struct account_endpoint derived;
 
     if (!is_named) {
         derive_hosts(arena, &url,
@@ -112,6 +112,9 @@ static const char *find_urls(struct arena *arena, const struct bytes of[MEMBERS]
         if (place->urls[i].ptr && !url_parse(place->urls[i], &url))
             return "one of its endpoints is not a URL";
     }
+    /* SDKs derive it too; few connection strings name it */
+    if (!of[DFS].ptr && of[BLOB].ptr && !endpoint_read_url(arena, of[BLOB], &derived))
+        place->urls[ENDPOINT_DFS] = derived.urls[ENDPOINT_DFS];
     return NULL;
 }
 

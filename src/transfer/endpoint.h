@@ -5,7 +5,17 @@
 
 #include "base/arena.h"
 
-enum endpoint_kind { ENDPOINT_BLOB, ENDPOINT_QUEUE, ENDPOINT_TABLE, ENDPOINT_FILE, ENDPOINT_KINDS };
+/* The services of an account, and the Data Lake endpoint, which serves the data of the Blob
+ * service. */
+enum endpoint_kind {
+    ENDPOINT_BLOB,
+    ENDPOINT_QUEUE,
+    ENDPOINT_TABLE,
+    ENDPOINT_FILE,
+    ENDPOINT_SERVICES,
+    ENDPOINT_DFS = ENDPOINT_SERVICES,
+    ENDPOINT_KINDS
+};
 extern const char *const service_names[ENDPOINT_KINDS];
 
 struct account_endpoint {
@@ -20,8 +30,8 @@ struct account_endpoint {
  * "UseDevelopmentStorage=true". Returns NULL, or a static error message. */
 const char *endpoint_read_connection(struct arena *arena, struct bytes text,
                                      struct account_endpoint *ret_place);
-/* Parses the URL of an account's Blob service, and derives those of the other services:
- * ACCOUNT.blob.SUFFIX, or HOST:PORT/ACCOUNT, where they use the following three ports. A query is a
+/* Parses the URL of an account's Blob service, and derives the other endpoints:
+ * ACCOUNT.blob.SUFFIX, or HOST:PORT/ACCOUNT, where they use the following four ports. A query is a
  * shared access signature. Returns the results of endpoint_read_connection(). */
 const char *endpoint_read_url(struct arena *arena, struct bytes url,
                               struct account_endpoint *ret_place);

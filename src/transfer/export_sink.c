@@ -77,11 +77,6 @@ static int open_lines(const struct run *run, int folder, const char *name)
     return fd;
 }
 
-static bool is_of_contents(enum item_kind kind)
-{
-    return kind == ITEM_BLOB || kind == ITEM_ENTITY || kind == ITEM_FILE;
-}
-
 static bool write_line(struct export_sink *sink, struct worker *worker, const struct item *item)
 {
     struct text line;
@@ -92,7 +87,7 @@ static bool write_line(struct export_sink *sink, struct worker *worker, const st
         return worker_problem(worker, "%.*s/%.*s: a property is not UTF-8", BYTES_ARG(item->parent),
                               BYTES_ARG(item->name));
     text_add_char(&line, '\n');
-    n = write(is_of_contents(item->kind) ? sink->contents : sink->account, line.ptr, line.len);
+    n = write(item_is_ordered(item->kind) ? sink->account : sink->contents, line.ptr, line.len);
     return n == (ssize_t)line.len || worker_problem(worker, "the export cannot be written: %s",
                                                     n < 0 ? strerror(errno) : "the disk is full");
 }
@@ -250,9 +245,11 @@ struct sink *sink_export_new(struct worker *worker, const char *folder)
 {
     struct export_sink *export = xcalloc(1, sizeof *export);
 
-    *export = (struct export_sink){ .sink = { .put = put, .end = end, .free = free_sink },
-                                    .account = -1,
-                                    .contents = -1 };
+    *export = (struct export_sink){
+        .sink = { .is_hierarchical = true, .put = put, .end = end, .free = free_sink },
+        .account = -1,
+        .contents = -1
+    };
     export->folder =
         file_make_folders(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (export->folder >= 0)

@@ -16,8 +16,18 @@ const char *const item_kind_names[ITEM_KINDS] = {
     [ITEM_SERVICE] = "service",     [ITEM_CONTAINER] = "container", [ITEM_BLOB] = "blob",
     [ITEM_QUEUE] = "queue",         [ITEM_MESSAGE] = "message",     [ITEM_QUEUE_END] = "queueEnd",
     [ITEM_TABLE] = "table",         [ITEM_ENTITY] = "entity",       [ITEM_SHARE] = "share",
-    [ITEM_DIRECTORY] = "directory", [ITEM_FILE] = "file",
+    [ITEM_DIRECTORY] = "directory", [ITEM_FILE] = "file",           [ITEM_FOLDER] = "folder",
 };
+
+bool item_is_noted(enum item_kind kind)
+{
+    return kind == ITEM_FOLDER || kind == ITEM_QUEUE_END || !item_is_ordered(kind);
+}
+
+bool item_is_ordered(enum item_kind kind)
+{
+    return kind != ITEM_BLOB && kind != ITEM_ENTITY && kind != ITEM_FILE;
+}
 
 bool item_ranges_add(struct arena *arena, struct item_ranges *ranges, uint64_t at, uint64_t length,
                      uint64_t size)
@@ -119,6 +129,46 @@ struct item *item_copy(struct arena *arena, const struct item *item)
         last = last->next;
     }
     return first;
+}
+
+/* ---- flat accounts ---- */
+
+bool item_is_tree_header(struct bytes name)
+{
+    static const char *const names[] = { ITEM_OWNER,       ITEM_GROUP,  ITEM_ACL,
+                                         ITEM_PERMISSIONS, ITEM_EXPIRY, ITEM_CONTEXT };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (bytes_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+struct item *item_flatten(struct arena *arena, const struct item *item, bool *ret_lost)
+{
+    struct item *copy = item_copy(arena, item);
+
+    *ret_lost = false;
+    for (struct item *state = copy; state; state = state->next) {
+        struct header_list *headers = &state->headers;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < headers->count; i++) {
+            if (!item_is_tree_header(headers->of[i].name))
+                headers->of[kept++] = headers->of[i];
+        }
+        *ret_lost |= kept < headers->count;
+        headers->count = kept;
+    }
+    if (item->kind != ITEM_FOLDER)
+        return copy;
+    copy->kind = ITEM_BLOB;
+    item_header_string(arena, copy, "x-ms-blob-type", bytes_from_string("BlockBlob"));
+    item_header_string(arena, copy, ITEM_FOLDER_MARK, bytes_from_string("true"));
+    if (!item_find_header(copy, ITEM_CONTENT_TYPE).ptr)
+        item_header_string(arena, copy, ITEM_CONTENT_TYPE, bytes_from_string(ITEM_DEFAULT_TYPE));
+    return copy->name.len > 0 ? copy : NULL;
 }
 
 uint64_t item_bytes(const struct item *item)
@@ -279,9 +329,10 @@ void item_hash_alike(struct arena *arena, const struct item *item, struct item_h
 {
     struct arena_mark mark = arena_mark(arena);
     struct sha256_ctx hash;
+    bool has_headers = item->kind == ITEM_BLOB || item->kind == ITEM_FOLDER;
     uint64_t sum[4] = { 0 };
 
-    for (size_t i = 0; item->kind == ITEM_BLOB && i < item->headers.count; i++) {
+    for (size_t i = 0; has_headers && i < item->headers.count; i++) {
         if (item->headers.of[i].value.len > 0 && is_alike(item->headers.of[i].name))
             add_pair(sum, arena_copy_lower(arena, item->headers.of[i].name),
                      item->headers.of[i].value);

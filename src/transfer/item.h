@@ -18,12 +18,33 @@ enum item_kind {
     ITEM_SHARE,     /* parent; body: policies */
     ITEM_DIRECTORY, /* parent, name: path */
     ITEM_FILE,      /* parent, name: path */
+    ITEM_FOLDER, /* directory of a hierarchical container: parent, name: path, empty for its root */
     ITEM_KINDS
 };
 extern const char *const item_kind_names[ITEM_KINDS];
+/* Returns true for items recorded in the journal; others are simply created again, which costs one
+ * request. */
+bool item_is_noted(enum item_kind kind);
+/* Returns true for items that one thread creates in order, because other items depend on them or
+ * their order matters. */
+bool item_is_ordered(enum item_kind kind);
+
+/* Headers of files and directories of a hierarchical account that a flat one does not have.
+ * x-ms-permissions exists only with a sticky bit, which is not part of the list. */
+#define ITEM_OWNER        "x-ms-owner"
+#define ITEM_GROUP        "x-ms-group"
+#define ITEM_ACL          "x-ms-acl"
+#define ITEM_PERMISSIONS  "x-ms-permissions"
+#define ITEM_EXPIRY       "x-ms-expiry-time"
+#define ITEM_CONTEXT      "x-ms-encryption-context"
+#define ITEM_CONTENT_TYPE "x-ms-blob-content-type"
+/* The default type. Items that are directories omit it. */
+#define ITEM_DEFAULT_TYPE "application/octet-stream"
+/* Metadata that marks a directory in a flat account. */
+#define ITEM_FOLDER_MARK  "x-ms-meta-hdi_isfolder"
 
 /* Metadata that marks a queue whose messages are incomplete. */
-#define ITEM_QUEUE_MARK "x-ms-meta-lagra_unfinished"
+#define ITEM_QUEUE_MARK   "x-ms-meta-lagra_unfinished"
 
 struct header_list {
     struct fetch_header *of;
@@ -74,6 +95,12 @@ void item_header_string(struct arena *arena, struct item *item, const char *name
                         struct bytes value);
 /* Returns the header's value (name in lower case); ptr NULL if none exists. */
 struct bytes item_find_header(const struct item *item, const char *name);
+/* Returns true for the headers that only hierarchical accounts have. */
+bool item_is_tree_header(struct bytes name);
+/* Copies the item in the form that it has in a flat account: without these headers, and a directory
+ * as the blob that marks it. Returns NULL for the root of a container, which does not exist there.
+ * Sets *ret_lost if the item had such headers. */
+struct item *item_flatten(struct arena *arena, const struct item *item, bool *ret_lost);
 /* Copies the item and its states into the arena. */
 struct item *item_copy(struct arena *arena, const struct item *item);
 /* Returns the total size of the item and its states. */

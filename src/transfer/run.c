@@ -35,6 +35,7 @@ struct run {
     struct journal *journal;
     struct comparison *comparison;
     enum run_phase phase;
+    bool source_is_hierarchical; /* it has listed a directory */
     struct worker first;
     struct thread threads[TRANSFER_WORKERS_MAX];
     struct worker workers[TRANSFER_WORKERS_MAX];
@@ -114,13 +115,6 @@ static void count_made(struct run *run, const struct item *item, bool is_skipped
     lock_release(&run->lock);
 }
 
-/* Returns true for items recorded in the journal; others are simply created again, which costs one
- * request. */
-static bool is_noted(enum item_kind kind)
-{
-    return kind == ITEM_BLOB || kind == ITEM_ENTITY || kind == ITEM_FILE || kind == ITEM_QUEUE_END;
-}
-
 static bool make(struct run *run, struct worker *worker, struct item *item,
                  const struct item_hash *hash)
 {
@@ -129,7 +123,7 @@ static bool make(struct run *run, struct worker *worker, struct item *item,
         !source->complete || item->kind != ITEM_FILE || source->complete(source, worker, item);
 
     made = made && run->sink->put(run->sink, source, worker, item);
-    if (made && is_noted(item->kind) && !journal_add(run->journal, hash)) {
+    if (made && item_is_noted(item->kind) && !journal_add(run->journal, hash)) {
         atomic_store(&run->is_broken, true);
         made = worker_problem(worker, "the journal cannot be written: %s", strerror(errno));
     }
@@ -262,7 +256,7 @@ static uint64_t *counter_of(struct transfer_result *result, enum item_kind kind)
         [ITEM_QUEUE] = &result->queues,         [ITEM_MESSAGE] = &result->messages,
         [ITEM_TABLE] = &result->tables,         [ITEM_ENTITY] = &result->entities,
         [ITEM_SHARE] = &result->shares,         [ITEM_DIRECTORY] = &result->directories,
-        [ITEM_FILE] = &result->files,
+        [ITEM_FILE] = &result->files,           [ITEM_FOLDER] = &result->directories,
     };
 
     return counters[kind];
@@ -275,7 +269,7 @@ static void count_listed(struct run *run, const struct item *item)
     lock_acquire(&run->lock);
     run->result->count.items_listed++;
     run->result->count.bytes_listed += item_bytes(item);
-    if (counter)
+    if (counter && (item->kind != ITEM_FOLDER || item->name.len > 0))
         (*counter)++;
     lock_release(&run->lock);
 }
@@ -289,13 +283,6 @@ static enum put_result compare(struct run *run, const struct item *item)
     return PUT_CREATED;
 }
 
-/* Returns true for items that one thread creates in order, because other items depend on them or
- * their order matters. */
-static bool is_made_at_once(enum item_kind kind)
-{
-    return kind != ITEM_BLOB && kind != ITEM_ENTITY && kind != ITEM_FILE;
-}
-
 static enum put_result put_now(struct run *run, const struct item *item,
                                const struct item_hash *hash)
 {
@@ -307,10 +294,27 @@ static enum put_result put_now(struct run *run, const struct item *item,
     return made ? PUT_CREATED : PUT_FAILED;
 }
 
+/* Returns the item in the form that both sides have, or NULL if one of them does not have it. */
+static const struct item *common_form(struct run *run, const struct item *item)
+{
+    bool is_lost;
+
+    if (item->kind == ITEM_FOLDER && run->phase != RUN_LISTS_TARGET)
+        run->source_is_hierarchical = true;
+    if (run->source_is_hierarchical && run->sink->is_hierarchical)
+        return item;
+    item = item_flatten(run->first.arena, item, &is_lost);
+    run_leave_out(run, LEFT_OUT_ACCESS, is_lost);
+    return item;
+}
+
 enum put_result run_put(struct run *run, const struct item *item)
 {
     struct job job;
 
+    item = common_form(run, item);
+    if (!item)
+        return PUT_CREATED;
     if (run_is_comparing(run))
         return compare(run, item);
     if (atomic_load(&run->is_broken))
@@ -323,12 +327,12 @@ enum put_result run_put(struct run *run, const struct item *item)
     }
     count_listed(run, item);
     item_hash_noted(item, &job.hash);
-    if ((is_noted(item->kind) || item->kind == ITEM_QUEUE) &&
+    if ((item_is_noted(item->kind) || item->kind == ITEM_QUEUE) &&
         journal_has(run->journal, &job.hash)) {
         count_made(run, item, true);
         return PUT_EXISTS;
     }
-    if (is_made_at_once(item->kind))
+    if (item_is_ordered(item->kind))
         return put_now(run, item, &job.hash);
     job.arena = arena_new(ITEM_BYTES_MAX);
     job.item = item_copy(job.arena, item);

@@ -35,7 +35,9 @@ enum put_result {
     PUT_STOPPED, /* the run is ending: list nothing more */
 };
 
-/* Creates an item now, or soon; its data is copied. Called by sources while listing. */
+/* Creates an item now, or soon; its data is copied. Called by sources while listing. A hierarchical
+ * source puts the root of a container before its files and directories. If one side is flat, items
+ * of the other one are created and compared in their flat form. */
 enum put_result run_put(struct run *run, const struct item *item);
 /* Returns true if this run continues an earlier one. */
 bool run_is_resumed(const struct run *run);
@@ -71,6 +73,8 @@ struct source {
 };
 
 struct sink {
+    /* The target stores access control lists and directories; otherwise it gets flat items. */
+    bool is_hierarchical;
     /* Creates an item with its states. Returns false after reporting the error. */
     bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
                 const struct item *item);
@@ -94,7 +98,7 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
 
 /* Create the server side. is_target: the copy's target, opened for the comparison */
 struct source *source_server_new(bool is_target);
-struct sink *sink_server_new(void);
+struct sink *sink_server_new(struct worker *worker);
 /* Create the directory side. Return NULL after reporting the error. */
 struct source *source_export_new(struct worker *worker, const char *folder);
 /* account: the account to copy */

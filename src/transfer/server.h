@@ -11,6 +11,10 @@ struct server_source {
     bool is_target; /* the target of the copy, listed for comparison */
     struct api_client *api_client;
     struct worker *worker; /* the listing worker */
+    bool is_hierarchical;  /* the account has a hierarchical namespace */
+    bool has_paths;        /* and a Data Lake endpoint that responds */
+    bool hides_access;     /* it is hierarchical, but does not show access control lists */
+    const char *blobs_query;
 };
 
 /* List a service. Return false after reporting an error. */
@@ -21,6 +25,34 @@ bool list_shares(struct server_source *server);
 
 /* Adds headers of a file or directory that are missing in its listing. */
 bool complete_file(struct server_source *server, struct worker *worker, struct item *item);
+
+/* Finds out whether the account is hierarchical. server_paths.c has this and the following ones. */
+void server_find_hierarchy(struct server_source *server);
+/* Sets the query that lists the blobs of a container, once. An account that does not show its
+ * access control lists is listed as a flat one. path: "/container" */
+void server_choose_query(struct server_source *server, struct bytes path);
+
+/* Access control of a file or directory as the server shows it. */
+struct server_access {
+    struct bytes owner, group, permissions, acl;
+};
+/* Adds its headers, unless the server does not show the list. */
+void server_add_access(struct arena *arena, struct item *item, const struct server_access *access);
+/* Puts the root directory of a container. */
+enum put_result server_put_root(struct server_source *server, struct bytes container,
+                                struct bytes path);
+
+/* Holds the encryption contexts of a container's files, of which few have one. */
+struct path_contexts {
+    struct arena *arena;     /* for names and contexts; the caller's */
+    struct path_context *of; /* sorted by name */
+    size_t count, capacity;
+};
+/* Lists the container's paths to find them. Reports a server that does not list them. */
+void path_contexts_read(struct server_source *server, struct bytes path,
+                        struct path_contexts *contexts);
+/* Returns the file's context; ptr NULL if it has none. */
+struct bytes path_contexts_find(const struct path_contexts *contexts, struct bytes name);
 
 /* ---- shared functions: server_pages.c ---- */
 

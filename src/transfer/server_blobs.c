@@ -5,14 +5,15 @@
 #include "transfer/server.h"
 
 /* Maximum number of snapshots and versions of a blob. */
-#define STATES_MAX      50000u
-#define GROUP_BYTES_MAX ((size_t)1 << 30)
-#define BLOBS_QUERY     "restype=container&comp=list&include=snapshots%2Cmetadata%2Ctags%2Cversions"
+#define STATES_MAX        50000u
+#define GROUP_BYTES_MAX   ((size_t)1 << 30)
+#define CONTEXT_BYTES_MAX ((size_t)4 << 30)
 
 /* Listing of a container. Consecutive blobs of one name become one item. */
 struct blob_listing {
     struct server_source *server;
     struct bytes container, path;
+    struct path_contexts contexts;
     struct arena *arena; /* for the name's states */
     struct blob_states states;
     bool begins_page; /* nothing of this page was processed yet */
@@ -75,6 +76,45 @@ static void add_tags(struct blob_listing *l, struct item *item, const struct xml
         item_header_string(l->arena, item, "x-ms-tags", text_bytes(&text));
 }
 
+/* Adds what only a file or directory of a hierarchical account has. */
+static void add_path(struct blob_listing *l, struct item *item, const struct xml_node *of)
+{
+    const struct server_access access = {
+        .owner = server_text(of, "Owner"),
+        .group = server_text(of, "Group"),
+        .permissions = server_text(of, "Permissions"),
+        .acl = server_text(of, "Acl"),
+    };
+
+    if (l->server->hides_access)
+        run_leave_out(l->server->worker->run, LEFT_OUT_ACCESS, 1);
+    if (!l->server->is_hierarchical || item->state.ptr)
+        return;
+    server_add_access(l->arena, item, &access);
+    add_property(l, item, of, "Expiry-Time", ITEM_EXPIRY);
+    item_header_string(l->arena, item, ITEM_CONTEXT, path_contexts_find(&l->contexts, item->name));
+}
+
+/* Removes what every directory has. */
+static void make_folder(struct item *item)
+{
+    size_t kept = 0;
+
+    item->kind = ITEM_FOLDER;
+    item->size = 0;
+    item->has_md5 = false;
+    for (size_t i = 0; i < item->headers.count; i++) {
+        struct fetch_header header = item->headers.of[i];
+        bool is_default =
+            bytes_is(header.name, ITEM_CONTENT_TYPE) && bytes_is(header.value, ITEM_DEFAULT_TYPE);
+
+        if (!is_default && !bytes_is(header.name, "x-ms-blob-type") &&
+            !bytes_is(header.name, "x-ms-access-tier") && !bytes_is(header.name, ITEM_FOLDER_MARK))
+            item->headers.of[kept++] = header;
+    }
+    item->headers.count = kept;
+}
+
 /* Returns the query that addresses this state; ptr NULL for the blob itself. */
 static struct bytes state_of(struct arena *arena, const struct xml_node *blob)
 {
@@ -123,10 +163,14 @@ static bool add_state(struct blob_listing *l, struct bytes name, const struct xm
         (void)instant_parse_iso(snapshot.len > 0 ? snapshot : server_text(blob, "VersionId"),
                                 &item.moment);
     add_properties(l, &item, properties);
+    add_path(l, &item, properties);
     if (!l->is_rest)
         server_leave_lease(l->server, properties);
     server_add_metadata(l->arena, &item, blob);
     add_tags(l, &item, blob);
+    if (l->server->is_hierarchical &&
+        bytes_is(server_text(properties, "ResourceType"), "directory"))
+        make_folder(&item);
     blob_states_add(&l->states, item_copy(l->arena, &item));
     return true;
 }
@@ -159,8 +203,8 @@ static void list_rest(struct blob_listing *l)
     const struct server_pages pages = {
         .service = ENDPOINT_BLOB,
         .path = l->path,
-        .query = arena_string(
-            l->arena, arena_printf(l->arena, "%s&prefix=%.*s", BLOBS_QUERY, BYTES_ARG(name))),
+        .query = arena_string(l->arena, arena_printf(l->arena, "%s&prefix=%.*s",
+                                                     l->server->blobs_query, BYTES_ARG(name))),
         .take = take_rest,
         .context = l,
     };
@@ -215,7 +259,6 @@ static bool list_container(struct server_source *server, struct bytes name)
     struct blob_listing listing = { .server = server, .container = name };
     struct server_pages pages = {
         .service = ENDPOINT_BLOB,
-        .query = BLOBS_QUERY,
         .take = take_blobs,
         .context = &listing,
     };
@@ -224,11 +267,15 @@ static bool list_container(struct server_source *server, struct bytes name)
     pages.path = listing.path =
         arena_printf(server->worker->arena, "/%.*s",
                      BYTES_ARG(percent_encode(server->worker->arena, name, "$")));
+    pages.query = server->blobs_query;
     listing.arena = arena_new(GROUP_BYTES_MAX);
+    listing.contexts.arena = arena_new(CONTEXT_BYTES_MAX);
+    path_contexts_read(server, listing.path, &listing.contexts);
     listed = server_list_pages(server, &pages);
     if (listed)
         end_name(&listing, listing.begins_page);
     arena_free(listing.arena);
+    arena_free(listing.contexts.arena);
     return listed && !listing.is_stopped;
 }
 
@@ -251,6 +298,9 @@ static bool take_container(struct server_source *server, const struct xml_node *
     server_add_metadata(arena, &item, node);
     item.body = server_policies(server, ENDPOINT_BLOB, path, "restype=container&comp=acl");
     put = run_put(server->worker->run, &item);
+    server_choose_query(server, path);
+    if (put != PUT_STOPPED && put != PUT_FAILED && server->is_hierarchical)
+        put = server_put_root(server, item.parent, path);
     if (put == PUT_STOPPED)
         return false;
     if (put != PUT_FAILED) /* continue with others if one cannot be listed */
@@ -268,5 +318,6 @@ bool list_blobs(struct server_source *server)
         .take = take_container,
     };
 
+    server_find_hierarchy(server);
     return server_list_owners(server, &owners);
 }

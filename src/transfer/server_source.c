@@ -69,7 +69,7 @@ static bool find_service(struct server_source *server, enum endpoint_kind servic
 
 static bool list(struct source *source, struct worker *worker)
 {
-    static bool (*const lists[ENDPOINT_KINDS])(struct server_source *) = {
+    static bool (*const lists[ENDPOINT_SERVICES])(struct server_source *) = {
         [ENDPOINT_BLOB] = list_blobs,
         [ENDPOINT_QUEUE] = list_queues,
         [ENDPOINT_TABLE] = list_tables,
@@ -80,7 +80,7 @@ static bool list(struct source *source, struct worker *worker)
 
     server->worker = worker;
     server->api_client = server->is_target ? worker->to : worker->from;
-    for (unsigned i = 0; i < ENDPOINT_KINDS; i++) {
+    for (unsigned i = 0; i < ENDPOINT_SERVICES; i++) {
         struct arena_mark mark = arena_mark(worker->arena);
         bool failed;
 

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "base/encode.h"
-#include "base/md5.h"
 #include "base/url.h"
 #include "base/xml.h"
 
@@ -14,28 +13,8 @@
 #define BLOCK_BYTES_MAX ((uint64_t)256 << 20)
 #define BLOCKS_MAX      50000u
 
-/* The transfer of one state. */
-struct putting {
-    struct source *source;
-    struct worker *worker;
-    const struct item *item;
-    struct bytes path;
-    struct md5_stream md5; /* of the data read in order */
-};
-
-static bool read_part(struct putting *p, uint64_t at, uint64_t length, struct bytes *ret_bytes)
-{
-    struct md5_stream *streams[1] = { &p->md5 };
-
-    if (length == 0)
-        *ret_bytes = bytes_of("", 0);
-    else if (!p->source->read(p->source, p->worker, p->item, at, length, ret_bytes))
-        return false;
-    md5_update_many(streams, ret_bytes, 1);
-    return true;
-}
-
-static bool put(struct putting *p, const char *query, struct header_list headers, struct bytes body)
+static bool put(struct sink_state *p, const char *query, struct header_list headers,
+                struct bytes body)
 {
     struct arena *arena = p->worker->arena;
     struct sink_request request = { .method = "PUT",
@@ -54,36 +33,22 @@ static bool put(struct putting *p, const char *query, struct header_list headers
     return sink_ask(p->worker, &request, NULL);
 }
 
-/* Verifies the data against the MD5 reported by the source. */
-static bool check_md5(struct putting *p)
-{
-    uint8_t digest[MD5_SIZE];
-
-    md5_stream_digest(&p->md5, digest);
-    if (!p->item->has_md5 || memcmp(digest, p->item->md5, sizeof digest) == 0)
-        return true;
-    return worker_problem(
-        p->worker,
-        "%.*s: MD5 mismatch: the source reports a different MD5 than that of the received data",
-        BYTES_ARG(p->path));
-}
-
 /* Frees the bytes of a part before the next one; keeps earlier results. */
-static bool send_part(struct putting *p, const char *query, struct header_list headers, uint64_t at,
-                      uint64_t length)
+static bool send_part(struct sink_state *p, const char *query, struct header_list headers,
+                      uint64_t at, uint64_t length)
 {
     struct bytes bytes;
 
-    return read_part(p, at, length, &bytes) && put(p, query, headers, bytes);
+    return sink_state_read(p, at, length, &bytes) && put(p, query, headers, bytes);
 }
 
 /* ---- block blobs ---- */
 
-static bool put_small(struct putting *p)
+static bool put_small(struct sink_state *p)
 {
     struct bytes bytes;
 
-    return read_part(p, 0, p->item->size, &bytes) && check_md5(p) &&
+    return sink_state_read(p, 0, p->item->size, &bytes) && sink_state_check_md5(p) &&
            put(p, "", sink_headers(p->worker->arena, p->item), bytes);
 }
 
@@ -92,7 +57,7 @@ static struct bytes block_id(struct arena *arena, uint64_t number)
     return base64_encode(arena, arena_printf(arena, "lagra-import-%08" PRIu64, number));
 }
 
-static bool put_blocks(struct putting *p, uint64_t block_bytes)
+static bool put_blocks(struct sink_state *p, uint64_t block_bytes)
 {
     struct arena *arena = p->worker->arena;
     uint64_t size = p->item->size;
@@ -124,7 +89,7 @@ static struct header_list list_headers(struct arena *arena, const struct item *i
     return copy.headers;
 }
 
-static bool put_large(struct putting *p)
+static bool put_large(struct sink_state *p)
 {
     struct arena *arena = p->worker->arena;
     uint64_t block_bytes = BLOCK_BYTES;
@@ -134,7 +99,7 @@ static bool put_large(struct putting *p)
         block_bytes *= 2;
     if (block_bytes > BLOCK_BYTES_MAX)
         return worker_problem(p->worker, "%.*s is too large", BYTES_ARG(p->path));
-    if (!put_blocks(p, block_bytes) || !check_md5(p))
+    if (!put_blocks(p, block_bytes) || !sink_state_check_md5(p))
         return false;
     text_init(&list, arena, 4096);
     xml_open(&list, "BlockList");
@@ -146,7 +111,7 @@ static bool put_large(struct putting *p)
 
 /* ---- append and page blobs ---- */
 
-static bool put_append(struct putting *p)
+static bool put_append(struct sink_state *p)
 {
     struct arena *arena = p->worker->arena;
 
@@ -166,12 +131,12 @@ static bool put_append(struct putting *p)
         if (!sent)
             return false;
     }
-    return check_md5(p) &&
+    return sink_state_check_md5(p) &&
            (!p->item->is_sealed ||
             put(p, "comp=seal", (struct header_list){ .count = 0 }, bytes_of("", 0)));
 }
 
-static bool put_range(struct putting *p, uint64_t at, uint64_t length)
+static bool put_range(struct sink_state *p, uint64_t at, uint64_t length)
 {
     struct arena *arena = p->worker->arena;
     struct arena_mark mark = arena_mark(arena);
@@ -186,7 +151,7 @@ static bool put_range(struct putting *p, uint64_t at, uint64_t length)
     return sent;
 }
 
-static bool put_pages(struct putting *p)
+static bool put_pages(struct sink_state *p)
 {
     struct arena *arena = p->worker->arena;
     struct header_list headers = sink_headers(arena, p->item);
@@ -213,17 +178,19 @@ static bool put_pages(struct putting *p)
 static bool put_state(struct source *source, struct worker *worker, const struct item *item,
                       struct bytes path)
 {
-    struct putting putting = { .source = source, .worker = worker, .item = item, .path = path };
+    struct sink_state state = { .source = source, .worker = worker, .item = item, .path = path };
     struct bytes type = item_find_header(item, "x-ms-blob-type");
 
-    md5_stream_init(&putting.md5);
+    md5_stream_init(&state.md5);
     if (bytes_is(type, "AppendBlob"))
-        return put_append(&putting);
+        return put_append(&state);
     if (bytes_is(type, "PageBlob"))
-        return put_pages(&putting);
+        return put_pages(&state);
     if (!bytes_is(type, "BlockBlob"))
         return worker_problem(worker, "%.*s: unknown blob type", BYTES_ARG(path));
-    return item->size <= BLOCK_BYTES ? put_small(&putting) : put_large(&putting);
+    if (sink_has_access(item))
+        return sink_put_path(&state);
+    return item->size <= BLOCK_BYTES ? put_small(&state) : put_large(&state);
 }
 
 /* Deletes what a killed import has created, because its snapshots would be duplicated. */
@@ -266,6 +233,10 @@ bool sink_put_blob(struct source *source, struct worker *worker, const struct it
         struct arena_mark mark = arena_mark(arena);
         bool made = put_state(source, worker, item, path) &&
                     (!item->next || sink_ask(worker, &snapshot, NULL));
+
+        if (made && sink_has_access(item) &&
+            !bytes_is(item_find_header(item, "x-ms-blob-type"), "BlockBlob"))
+            made = sink_set_access(worker, item, path);
 
         arena_rewind(arena, mark);
         if (!made)

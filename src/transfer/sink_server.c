@@ -13,7 +13,7 @@ static enum endpoint_kind service_of(const struct item *item)
 {
     unsigned i = 0;
 
-    while (i + 1 < ENDPOINT_KINDS && !bytes_is(item->parent, service_names[i]))
+    while (i + 1 < ENDPOINT_SERVICES && !bytes_is(item->parent, service_names[i]))
         i++;
     return i;
 }
@@ -94,6 +94,8 @@ static bool put(struct sink *sink, struct source *source, struct worker *worker,
         return put_space(worker, item, ENDPOINT_FILE, "share");
     case ITEM_BLOB:
         return sink_put_blob(source, worker, item);
+    case ITEM_FOLDER:
+        return sink_put_folder(worker, item);
     case ITEM_DIRECTORY:
         return sink_put_directory(worker, item);
     case ITEM_FILE:
@@ -119,10 +121,15 @@ static void free_sink(struct sink *sink)
     free(sink);
 }
 
-struct sink *sink_server_new(void)
+struct sink *sink_server_new(struct worker *worker)
 {
     struct sink *sink = xcalloc(1, sizeof *sink);
 
     *sink = (struct sink){ .put = put, .free = free_sink };
+    if (api_client_has_service(worker->to, ENDPOINT_BLOB) &&
+        !api_client_is_hierarchical(worker->to, worker->arena, &sink->is_hierarchical))
+        worker_note(worker,
+                    "the target does not say whether it has a hierarchical namespace, so it "
+                    "is treated as flat");
     return sink;
 }

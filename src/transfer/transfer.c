@@ -12,7 +12,8 @@ static struct source *open_source(struct worker *worker, const struct transfer_o
 
 static struct sink *open_sink(struct worker *worker, const struct transfer_options *options)
 {
-    return options->to_export ? sink_export_new(worker, options->to_export) : sink_server_new();
+    return options->to_export ? sink_export_new(worker, options->to_export)
+                              : sink_server_new(worker);
 }
 
 static struct source *open_target(struct worker *worker, const struct transfer_options *options)

@@ -50,6 +50,9 @@ enum left_out {
     LEFT_OUT_LEASES,          /* of containers, blobs and shares */
     LEFT_OUT_POLICIES,        /* access policies of containers etc., which a SAS cannot read */
     LEFT_OUT_OWN_CONTAINERS,  /* created by the service: $logs */
+    /* files and directories of a hierarchical account, whose owners, lists, expiry and encryption
+     * contexts a flat target does not have, or which the source does not show */
+    LEFT_OUT_ACCESS,
     LEFT_OUT_KINDS
 };
 

@@ -7,10 +7,9 @@
 
 /* ---- building blocks ---- */
 
-/* Node ids consist of 23 bits of the parent's id and 40 bits of the instant, so those of one
- * directory are close together and a listing with properties reads adjacent records. Never above
- * INT64_MAX.
- * decision: 312 */
+/* Node ids consist of 23 bits of the parent's id and 40 bits of the instant. The ids in one
+ * directory are therefore close together, and a listing with properties reads adjacent records.
+ * Never above INT64_MAX. decision: 312 */
 #define ID_TIME_BITS   40
 #define ID_PARENT_BITS 23
 /* Maximum number of attempts to find an unused id. Within 2^40 ticks, ids of a directory collide
@@ -73,7 +72,7 @@ static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64
     return NULL;
 }
 
-/* Adds to a directory's number of entries. */
+/* Adds `more` to a directory's number of entries. */
 static enum store_result count_entries(struct tree *tree, struct decision_part *directory,
                                        int64_t delta)
 {
@@ -271,8 +270,8 @@ static void note_move(struct tree *tree)
     tree_state_put(tree_change(tree, tree->stamp), &state);
 }
 
-/* Moves the node that is replaced to another name, whose directory is neither of the two. The entry
- * that it leaves is overwritten or deleted by the caller. */
+/* Moves the node that is being replaced to another name, in a directory other than those of the two
+ * names. The caller overwrites or deletes the node's old entry. */
 static enum tree_result set_aside(struct tree *tree, const struct tree_place *replaced,
                                   struct tree_place *aside, struct decision_part **ret_part)
 {
@@ -293,7 +292,7 @@ static enum tree_result set_aside(struct tree *tree, const struct tree_place *re
     return TREE_OK;
 }
 
-/* aside: new name of the replaced node; NULL means it is deleted */
+/* aside: new name of the replaced node, or NULL to delete it */
 static enum tree_result rename_node(struct tree *tree, const struct tree_place *from,
                                     struct tree_place *to, enum tree_over over,
                                     struct tree_place *aside, struct tree_renamed *ret_renamed)

@@ -1,8 +1,8 @@
 /* Deletes versions that no snapshot contains any more. A task uses the index to visit the versions
- * whose `until` is the generation of a deleted snapshot. It lowers a version's `until` to the
- * newest retained generation that contains the version, or deletes the version if none exists.
- * Thus the `until` of every version is a retained generation, or one whose task is not finished,
- * and a task reads only versions whose newest snapshot is the deleted one. */
+ * whose `until` is the generation of a deleted snapshot. It lowers `until` to the newest retained
+ * generation that contains the version, or deletes the version if there is none. Thus the `until`
+ * of every version is a retained generation or one whose task is not finished, and a task reads
+ * only versions whose newest snapshot is the deleted one. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -141,8 +141,8 @@ static enum store_result take_row(struct step *step, struct bytes row)
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
 
-/* Processes index rows, starting at `from`. *ret_next: row to continue with; ptr NULL if there is
- * none */
+/* Processes index rows, starting at `from`. Sets *ret_next to the row to continue with, or ptr NULL
+ * at the end. */
 static enum store_result take_rows(struct step *step, struct bytes from, struct bytes *ret_next)
 {
     struct decision *d = step->tree.d;

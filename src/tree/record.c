@@ -9,8 +9,8 @@
 
 #define RECORD_VERSION 1
 
-static const struct bytes node_key = BYTES("n");
-static const struct bytes count_key = BYTES("E");
+static const struct bytes node_key = BYTES(TREE_NODE_KEY);
+static const struct bytes count_key = BYTES(TREE_COUNT_KEY);
 static const struct bytes state_key = BYTES("m");
 static const struct bytes kept_key = BYTES("k");
 
@@ -201,6 +201,16 @@ enum store_result tree_count_read(struct read_view *before, struct arena *arena,
                                           "the number of a directory's entries", ret_count, 1));
 
     return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+struct bytes tree_count_encode(struct arena *arena, uint64_t count)
+{
+    struct text out;
+
+    text_init(&out, arena, 16);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u64(&out, count);
+    return text_bytes(&out);
 }
 
 void tree_count_put(struct changes *changes, uint64_t count)

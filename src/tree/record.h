@@ -30,7 +30,10 @@
 #include "store/store.h"
 #include "tree/path.h"
 
-#define TREE_ROOT UINT64_C(0)
+#define TREE_ROOT      UINT64_C(0)
+/* Keys of the records of a node, and of the number of entries. */
+#define TREE_NODE_KEY  "n"
+#define TREE_COUNT_KEY "E"
 
 enum tree_kind { TREE_FILE = 1, TREE_DIRECTORY = 2 };
 
@@ -82,6 +85,8 @@ enum store_result tree_count_read(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_count);
 /* A count of 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
+/* Returns the value of the record. count: not 0 */
+struct bytes tree_count_encode(struct arena *arena, uint64_t count);
 
 /* Limit on generations. Below it, the first byte of `until` in a 'V' key is 0, which no name
  * contains, so versions sort in the order of their records' keys. */

@@ -1,10 +1,10 @@
-/* Lists pages of a directory in a snapshot by merging the current entries with versions of earlier
- * ones, both in key order. */
+/* Lists the entries of a directory in a snapshot, page by page: merges the current entries with
+ * versions of earlier ones, both in key order. */
 #include "tree/versions.h"
 
 #include "service/small_record.h"
 
-/* Next record of one of the two inputs. */
+/* Next record of one of the two inputs */
 struct head {
     struct scan *scan;
     struct record record; /* valid until the scan advances */

@@ -41,7 +41,7 @@ static bool forget_generation(struct tree_kept *kept, uint64_t generation)
     return true;
 }
 
-/* Determines why a generation is missing: another commit may have deleted the snapshot since the
+/* Finds out why a generation is missing: another commit may have deleted the snapshot after the
  * service read its record. Returns STORE_CONFLICT, STORE_CORRUPT, or the result of
  * decision_confirm(). */
 static enum store_result why_not_kept(const struct decision *d, uint64_t generation)

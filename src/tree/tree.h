@@ -64,13 +64,13 @@ struct tree {
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
 
-/* Like tree_open(), for operations without changes, which usually need no state. It is correct
- * even if the tree was closed after the reference to it was read; it then reads the tree in its
+/* Like tree_open(), for operations without changes, which usually need no state. Correct even if
+ * the tree was closed after the reference to it was read; the operation then reads the tree in its
  * last state. Opens the stamp only for paths with several names. */
 void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
                        enum tree_case rule);
-/* Reads tree->state, unless that was done before: as of the opening of the stamp, or of now if the
- * stamp is not open. Returns the results of tree_state_read(). */
+/* Reads tree->state if it has not been read yet: as of the opening of the stamp, or as of now if
+ * the stamp is not open. Returns the results of tree_state_read(). */
 enum store_result tree_read_state(struct tree *tree);
 
 /* Closes a tree, in the commit that removes its name but retains its data. Uncommitted and later
@@ -105,7 +105,7 @@ static inline uint64_t tree_place_parent(const struct tree_place *place)
 }
 
 /* TREE_TO_CHANGE keeps the directory of the last name among the decision's parts, as required by
- * tree_create() and the functions below it. TREE_TO_READ opens no additional parts. */
+ * tree_create() and the functions that follow it. TREE_TO_READ opens no additional parts. */
 enum tree_use { TREE_TO_READ, TREE_TO_CHANGE };
 /* Resolves a path. Reads one record per name, in addition to those read by tree_open(). *ret_place
  * points into `path`. Returns TREE_OK, even if the last name does not exist; TREE_NO_PARENT,
@@ -169,8 +169,8 @@ struct tree_renamed {
 enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_place *to, enum tree_over over,
                              struct tree_renamed *ret_renamed);
-/* Moves a node like tree_rename() with TREE_OVER_OTHERS, but a node that is replaced moves to another
- * name, which must be unused and in another directory than the two names. */
+/* Moves a node like tree_rename() with TREE_OVER_OTHERS, except that a replaced node moves to
+ * another name, which must be unused and in a directory other than those of the two names. */
 enum tree_result tree_rename_aside(struct tree *tree, const struct tree_place *from,
                                    struct tree_place *to, struct tree_place *aside,
                                    struct tree_renamed *ret_renamed);

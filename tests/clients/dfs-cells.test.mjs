@@ -87,6 +87,13 @@ test('every operation on filesystems of any cell through any front end', async (
         const missing = await front.ask('HEAD', `/none?${FS}`);
         assert.deepEqual([missing.status, front.header(missing, 'x-ms-error-code')], [404, 'FilesystemNotFound']);
     }
+    /* Each filesystem has a tree of its own. */
+    await fronts[0].must('PUT', '/in-one/f?resource=file');
+    for (const [to, from, status, code] of [['in-two', 'in-one', 501, 'NotImplemented'], ['in-one', 'in-two', 501, 'NotImplemented'], ['in-one', 'in-one', 404, 'SourcePathNotFound']]) {
+        const refused = await fronts[2].ask('PUT', `/${to}/g`, { 'x-ms-rename-source': `/${from}/${to === from ? 'none' : 'f'}` });
+        assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.code], [status, code]);
+    }
+    await fronts[0].must('DELETE', '/in-one/f');
     await fronts[2].must('DELETE', `/in-two?${FS}`);
     assert.deepEqual(await pagesOf(fronts[1], '/?resource=account&prefix=in-', 'filesystems', 1), ['in-one']);
 });

@@ -1,5 +1,5 @@
-// Kills the server inside renames and recursive deletes: afterwards each is done completely or not at all, and acknowledged
-// ones are done; on a flat account, a delete of a directory continues. issue 47; decisions: 1224, 1225, 1320
+// Kills the server inside renames, also to another filesystem, deletions of filesystems and recursive deletes: afterwards each is done completely or not at all, and acknowledged
+// ones are done; on a flat account, a delete of a directory continues. issue 47; decisions: 1224, 1225, 1320, 1361
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -22,19 +22,21 @@ const rename = (server, from, to, headers) =>
     dfs(server, 'PUT', `/box/${to}`, { 'x-ms-rename-source': `/box/${from}`, ...headers });
 const remove = (server, path, headers) => dfs(server, 'DELETE', `/box/${path}?recursive=true`, headers);
 
-async function put(server, directory) {
+async function put(server, directory, filesystem = 'box') {
     for (const file of FILES) {
-        const { status } = await blob(server, 'PUT', `/box/${directory}/${file}`, { 'x-ms-blob-type': 'BlockBlob' }, `${directory}/${file}`);
+        const { status } = await blob(server, 'PUT', `/${filesystem}/${directory}/${file}`, { 'x-ms-blob-type': 'BlockBlob' }, `${directory}/${file}`);
         assert.equal(status, 201);
     }
 }
 
-/** Names of all blobs, and that each is read. */
-async function look(server) {
-    const { text } = await blob(server, 'GET', '/box?restype=container&comp=list');
+/** Names of all blobs, and that each is read; null if the filesystem does not exist. */
+async function look(server, filesystem = 'box') {
+    const { status, text } = await blob(server, 'GET', `/${filesystem}?restype=container&comp=list`);
+    if (status === 404)
+        return null;
     const names = [...text.matchAll(/<Name>(.*?)<\/Name>/g)].map(([, name]) => name);
     for (const name of names)
-        assert.equal((await blob(server, 'GET', `/box/${name}`)).status, 200, name);
+        assert.equal((await blob(server, 'GET', `/${filesystem}/${name}`)).status, 200, name);
     return names.join(' ');
 }
 
@@ -53,8 +55,15 @@ async function killedIn(server, gate, send) {
     return status;
 }
 
-async function create(server) {
-    assert.equal((await blob(server, 'PUT', '/box?restype=container')).status, 201);
+async function create(server, filesystem = 'box') {
+    assert.equal((await blob(server, 'PUT', `/${filesystem}?restype=container`)).status, 201);
+}
+
+async function check(server) {
+    await server.stop({ keep: true });
+    const { code, output } = await run(['check', server.location]);
+    assert.equal(code, 0, output);
+    await server.restart();
 }
 
 const times = [...GATES, ...Array.from({ length: 12 }, () => null)];
@@ -85,10 +94,50 @@ test('a recursive delete is done or not, and nothing remains', async (t) => {
         assert(names === '' || (names === whole('d') && status === undefined), `${gate} ${status}: ${names}`);
     }
     await remove(server, 'd');
-    await server.stop({ keep: true });
-    const { code, output } = await run(['check', server.location]);
-    assert.equal(code, 0, output);
-    await server.restart();
+    await check(server);
+});
+
+test('a rename to another filesystem is done or not', async (t) => {
+    const server = await start(t, ['--hierarchical']);
+    let [at, to] = ['box', 'bag'];
+    await create(server, at);
+    await create(server, to);
+    await put(server, 'd');
+    for (const gate of times) {
+        const status = await killedIn(server, gate,
+            (headers) => dfs(server, 'PUT', `/${to}/d`, { 'x-ms-rename-source': `/${at}/d`, ...headers }));
+        const [left, moved] = [await look(server, at), await look(server, to)];
+
+        assert((left === '' && moved === whole('d')) || (moved === '' && left === whole('d') && status === undefined), `${gate} ${status}: ${left}, ${moved}`);
+        if (moved !== '')
+            [at, to] = [to, at];
+    }
+    await check(server);
+});
+
+test('a filesystem is deleted or not, and so is it created', async (t) => {
+    const server = await start(t, ['--hierarchical']);
+    await create(server);
+    await put(server, 'stays');
+    for (const gate of times) {
+        const created = await killedIn(server, gate, (headers) => blob(server, 'PUT', '/bag?restype=container', headers));
+        if (await look(server, 'bag') === null) {
+            assert.equal(created, undefined, gate);
+            await create(server, 'bag');
+        }
+        await put(server, 'd', 'bag');
+        await dfs(server, 'PUT', '/bag/moved', { 'x-ms-rename-source': '/box/stays' });
+        await dfs(server, 'PUT', '/box/stays', { 'x-ms-rename-source': '/bag/moved' });
+        const status = await killedIn(server, gate, (headers) => blob(server, 'DELETE', '/bag?restype=container', headers));
+        const names = await look(server, 'bag');
+
+        assert(names === null || (names === whole('d') && status === undefined), `${gate} ${status}: ${names}`);
+        assert.equal(await look(server), whole('stays'));
+        if (names !== null)
+            assert.equal((await blob(server, 'DELETE', '/bag?restype=container')).status, 202);
+    }
+    await check(server);
+    assert.equal(await look(server), whole('stays'));
 });
 
 test('on a flat account a recursive delete leaves the directory until everything below it is deleted', async (t) => {

@@ -219,3 +219,47 @@ test('a SAS needs the letters o and p for an owner, group and list of a new path
     assert.equal(await put('cwo', { suoid: ANN }, 'z', BOBS), 403);
     assert.equal(await put('cwp', { suoid: ANN }, 'z', ACL), 201);
 });
+
+test('a rename to another filesystem needs the permissions of both, by a role or by the lists of that side', async (t) => {
+    const own = await serve(t);
+    const dfs = (oid) => new DataLakeServiceClient(own.dfsUrl, bearer(oid), options(own));
+    const owner = dfs(OWNER);
+    const [from, to] = ['from', 'into'].map((name) => owner.getFileSystemClient(name));
+    const every = (oid, permissions) => [{ accessControlType: 'user', entityId: oid, defaultScope: false, permissions: { read: true, write: true, execute: true, ...permissions } }];
+    const base = ['user', 'group', 'other'].map((accessControlType) => ({ accessControlType, entityId: '', defaultScope: false,
+        permissions: { read: accessControlType === 'user', write: accessControlType === 'user', execute: accessControlType === 'user' } }));
+    const permit = (filesystem, entries) => filesystem.getDirectoryClient('').setAccessControl([...base, ...entries]);
+    for (const filesystem of [from, to])
+        await filesystem.create();
+    const file = async () => { await from.getFileClient('file').create(); };
+    const byBob = (name = 'moved') => dfs(BOB).getFileSystemClient('from').getFileClient('file').move('into', name);
+    await file();
+    await mismatch(byBob());
+    await permit(from, every(BOB));
+    await mismatch(byBob());
+    await permit(from, []);
+    await permit(to, every(BOB));
+    await mismatch(byBob());
+    await permit(from, every(BOB, { write: false }));
+    await mismatch(byBob());
+    await permit(from, every(BOB));
+    await byBob();
+    assert.deepEqual((await collect(to.listPaths())).map(({ name, owner: of }) => `${name} ${of}`), [`moved ${OWNER}`]);
+    // the sticky bit of either directory
+    await file();
+    const setSticky = (filesystem, stickyBit) => filesystem.getDirectoryClient('').setPermissions({ owner: { read: true, write: true, execute: true },
+        group: { read: true, write: true, execute: true }, other: {}, stickyBit, extendedAcls: false });
+    await setSticky(from, true);
+    await mismatch(byBob('other'));
+    await setSticky(from, false);
+    await setSticky(to, true);
+    await mismatch(byBob());
+    await byBob('other');
+    // a role in one filesystem is none in the other
+    const reader = dfs(READER).getFileSystemClient('from').getFileClient('file');
+    await file();
+    await permit(to, every(READER));
+    await mismatch(reader.move('into', 'third'));
+    await permit(from, every(READER));
+    await reader.move('into', 'third');
+});

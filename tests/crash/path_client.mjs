@@ -2,6 +2,7 @@
 
 import { Client, gateHeader, Unexpected } from './client.mjs';
 import { digest } from './model.mjs';
+import { OTHER, otherNode } from './path_model.mjs';
 import { byUser, USER } from './path_users.mjs';
 
 const CHANGED = [200, 201, 202];
@@ -13,6 +14,12 @@ const list = (readers) => `user:${USER}:rwx,user:${readers}:r-x`;
 const OPEN = `user:${USER}:rwx`;
 /* Of a directory: what is created in it has an entry of the user, too. */
 const DEFAULTS = `,default:user::rwx,default:user:${USER}:rwx,default:group::r-x,default:other::---`;
+/** Returns the directory of the same writer in the second filesystem. */
+export const otherDirectory = (directory) => directory.replace(/^\/[^/]+/, (filesystem) => `${filesystem}-2`);
+
+/** Returns the path of a request: paths of a state with "2/" are in the second filesystem. */
+const placed = (directory, path) => (path.startsWith(`${OTHER}/`) ? `${otherDirectory(directory)}${path.slice(OTHER.length)}` : `${directory}/${path}`);
+
 const dfs = (method, query, headers = [], body = undefined) => ({ service: 'dfs', method, query, headers, body });
 
 const blob = (method, query, headers = [], body = undefined) => ({ service: 'blob', method, query, headers, body });
@@ -87,8 +94,8 @@ export class PathClient {
 
     /** Makes one change of path_model.mjs below `directory`. Returns { id } of a deletion, if the response has it. */
     async change(directory, { kind, path, from, to, gate, ...how }) {
-        const request = REQUESTS[kind]({ ...how, source: encoded(`${directory}/${from}`) });
-        const at = `${directory}/${path ?? to}`;
+        const request = REQUESTS[kind]({ ...how, source: encoded(placed(directory, from ?? '')) });
+        const at = placed(directory, path ?? to);
 
         if (kind === 'append')
             await this.#expect([202], dfs('PATCH', `action=append&position=${how.position}`, [], how.part), at);
@@ -170,14 +177,22 @@ export class PathClient {
         }
     }
 
-    /** All below a directory, as differs() of path_model.mjs takes it. */
-    async look(directory) {
+    /** Adds everything below one directory of a writer. before: that its paths begin with */
+    async #lookBelow(directory, before, found) {
         const [, filesystem, ...rest] = directory.split('/');
         const prefix = `${rest.join('/')}/`;
-        const found = new Map();
 
         for (const entry of await this.#paths(filesystem, rest.join('/')))
-            found.set(entry.name.slice(prefix.length), await this.#node(`/${filesystem}/${entry.name}`, entry));
-        return Object.assign(found, { kept: await this.#deleted(filesystem, prefix) });
+            found.set(before + entry.name.slice(prefix.length), await this.#node(`/${filesystem}/${entry.name}`, entry));
+        found.kept.push(...(await this.#deleted(filesystem, prefix)).map((one) => ({ ...one, path: before + one.path })));
+    }
+
+    /** Everything below both directories of a writer, as differs() of path_model.mjs takes it. */
+    async look(directory) {
+        const found = Object.assign(new Map([[OTHER, otherNode]]), { kept: [] });
+
+        await this.#lookBelow(otherDirectory(directory), `${OTHER}/`, found);
+        await this.#lookBelow(directory, '', found);
+        return found;
     }
 }

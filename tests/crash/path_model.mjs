@@ -1,7 +1,7 @@
-// Contents of a directory of a hierarchical account, as known to its only writer, and the result of each
-// change.
+// Contents of the directories of a writer in the two filesystems of a hierarchical account, as known to
+// this writer, the only one, and the result of each change.
 //
-// A state is a Map: path below the directory -> { kind, value, owner, readers, bytes, isPut, expiry }.
+// A state is a Map: path below the directory of the first filesystem, or "2/" and the path below that of the second one -> { kind, value, owner, readers, bytes, isPut, expiry }.
 // readers: users in the access control list; bytes: of a file; isPut: written by Put Blob, so it cannot be appended to;
 // expiry: as in x-ms-expiry-time; isOpen: the list lets the user do everything; opens: so will those of what is created in
 // the directory. state.kept: the deleted paths, the newest first, each { path, nodes, id }. nodes: Map of
@@ -103,8 +103,12 @@ const CHANGES = {
     restore: (state, change) => new Map([...state, ...restored(state, change).nodes]),
 };
 
-/** Returns the state of a directory without paths. */
-export const emptyState = () => Object.assign(new Map(), { kept: [] });
+/** The directory in the second filesystem. It is in every state, and is never changed. */
+export const OTHER = '2';
+export const otherNode = { kind: 'directory', value: undefined, owner: '$superuser', readers: '', isOpen: true, opens: true };
+
+/** Returns the state without paths. */
+export const emptyState = () => Object.assign(new Map([[OTHER, otherNode]]), { kept: [] });
 
 /** Returns the state after a change; answer: { id } of a response. */
 export function changedBy(state, change, answer = undefined) {

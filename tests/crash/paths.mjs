@@ -1,15 +1,15 @@
 // Writers of directories and files of a hierarchical account, through both endpoints, against a server
 // that will be killed, and the check afterwards: each acknowledged change is done, each other change is
 // done completely or not at all (a change of access control lists below a directory: node by node), and a
-// renamed directory has all of its contents, under one name. Deleted paths are retained, listed and restored, with
+// renamed directory has all of its contents, under one name, also in another filesystem. Deleted paths are retained, listed and restored, with
 // everything below them, and files expire. A user without a role deletes directories if their lists permit that.
 //
-// Each writer has a directory of its own, so its order of changes is known.
+// Each writer has a directory of its own in each filesystem, so its order of changes is known.
 
 import { untilGone } from './campaign.mjs';
 import { checkFolder } from './files.mjs';
-import { PathClient } from './path_client.mjs';
-import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, possible } from './path_model.mjs';
+import { otherDirectory, PathClient } from './path_client.mjs';
+import { adopt, changedBy, differs, emptyState, isEmpty, mayDelete, OTHER, possible } from './path_model.mjs';
 import { serverOptions } from './path_users.mjs';
 
 const FILESYSTEM = 'crash-paths';
@@ -19,8 +19,6 @@ const DEPTH_MAX = 4;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'ü'];
 const SIZES = [0, 1, 700, 4096, 9000, 300000];
 const GATES = ['staged', 'decided', 'applied', 'synced'];
-/* Changes of names, or of many nodes. */
-const INSIDE = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
 /* Of files that expire during the test. */
 const EXPIRY_MS = 20;
 
@@ -31,6 +29,8 @@ export class PathCampaign {
     changes = 0;
     kills = new Map(); /* "change at gate" -> number of times the server was killed there */
     static serverOptions = serverOptions;
+    /* Changes of names, or of many nodes. */
+    static inside = new Set(['createDirectory', 'createFile', 'rename', 'remove', 'removeBelow', 'removeByUser', 'readersBelow', 'restore', 'expireNow']);
     #server;
     #random;
     #gate = null; /* { from, inside } of the request during which the server is killed */
@@ -44,11 +44,14 @@ export class PathCampaign {
     async create() {
         const client = new PathClient(this.#server);
 
-        await client.createFilesystem(FILESYSTEM);
+        for (const name of [FILESYSTEM, `${FILESYSTEM}-2`]) {
+            await client.createFilesystem(name);
+            await client.letIn(name);
+        }
         await client.retain();
-        await client.letIn(FILESYSTEM);
         for (const { directory } of this.#writers)
-            await client.createWriter(directory);
+            for (const one of [directory, otherDirectory(directory)])
+                await client.createWriter(one);
         client.close();
     }
 
@@ -134,9 +137,10 @@ export class PathCampaign {
     #next({ state }) {
         const choice = this.#random(20);
 
-        if (state.size === 0 || (choice < 5 && state.size < NODES_MAX))
+        const paths = [...state.keys()].filter((one) => one !== OTHER);
+        if (paths.length === 0 || (choice < 5 && paths.length < NODES_MAX))
             return this.#nextCreate(state);
-        const path = this.#oneOf([...state.keys()]);
+        const path = this.#oneOf(paths);
 
         if (choice < 9)
             return this.#nextRename(state, path);
@@ -159,7 +163,7 @@ export class PathCampaign {
     #arm(change) {
         const from = this.changes++;
 
-        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !INSIDE.has(change.kind)))
+        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !this.constructor.inside.has(change.kind)))
             return;
         change.gate = this.#oneOf(GATES);
         this.#gate = null;
@@ -229,11 +233,18 @@ export class PathCampaign {
 
         await client.retain(false);
         for (const writer of this.#writers) {
-            await client.removeForGood(writer.directory);
-            await client.createWriter(writer.directory);
+            for (const directory of [writer.directory, otherDirectory(writer.directory)]) {
+                await client.removeForGood(directory);
+                await client.createWriter(directory);
+            }
             writer.state = emptyState();
         }
         await client.retain();
         client.close();
     }
+}
+
+/** Of renames and recursive changes of access control lists alone. */
+export class RenameCampaign extends PathCampaign {
+    static inside = new Set(['rename', 'readersBelow']);
 }

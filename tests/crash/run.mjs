@@ -5,10 +5,11 @@
 // Every acknowledged write must be there with its bytes and ETag, every other one wholly there or
 // not at all, nothing that was read may be gone, and at the end the store must hold no space for
 // blobs that are deleted. Of files, `lagra check` has to find the folder whole: at the end, and with
-// --soak after each kill; "names" kills inside renames, creates and deletes of files alone,
-// "path names" inside those of a hierarchical account and inside changes of many access control lists. --only: one
-// of the campaigns. So many messages as --messages says (with --soak 1,000,000) go through a
-// queue, with fewer kills: none may be lost, none handed out twice. One count for each kill.
+// --soak after each kill; "names" kills inside renames, creates and deletes of files alone, "path names"
+// inside those of a hierarchical account and inside changes of many access control lists, and "path
+// renames" only inside its renames and such changes. --only: one of the campaigns. So many messages as
+// --messages says (with --soak 1,000,000) go through a queue, with fewer kills: none may be lost, none
+// handed out twice. One count for each kill.
 
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -18,7 +19,9 @@ import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
 import { FileCampaign } from './files.mjs';
 import { HoldCampaign } from './holds.mjs';
-import { PathCampaign } from './paths.mjs';
+import { KeyCampaign } from './keys.mjs';
+import { PathCampaign, RenameCampaign } from './paths.mjs';
+import { ProtectedCampaign } from './protected.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -155,12 +158,15 @@ async function runMany(messages) {
 await run('blobs', Campaign, POINTS);
 await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
-await run('holds', HoldCampaign, Math.ceil(POINTS / 8));
+await run('holds', HoldCampaign, Math.ceil(POINTS / 16));
+await run('protected containers', ProtectedCampaign, Math.ceil(POINTS / 16));
+await run('keys', KeyCampaign, Math.ceil(POINTS / 16));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
 await run('paths', PathCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('path names', PathCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
+await run('path renames', RenameCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
 if (MESSAGES > 0 && !options.only)
     await runMany(MESSAGES);
 tally.end('crash');

@@ -54,7 +54,7 @@ static void read_sparse(struct arena *arena, struct bytes value)
     for (size_t i = 0; i < version.parts.count; i++)
         if (version.parts.items[i].start >= version.parts.items[i].end)
             abort();
-    parts_cut(&version.parts, 100, 5000);
+    parts_clear(&version.parts, 100, 5000);
 }
 
 /* A record of a message, by what its key begins with: key and value. */

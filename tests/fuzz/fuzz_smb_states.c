@@ -152,7 +152,7 @@ static void pass_time(struct smb_state *s)
     const struct message message = { .requests = 1, .closed = s->size + FRAMES_MAX };
 
     cost_begin();
-    scavenger_close_expired(s->world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
+    scavenger_close_expired(s->world->service->scavenger, clock_now() + 400 * TICKS_PER_SECOND);
     smb_state_settle(s);
     check(s, &message, cost_end());
 }

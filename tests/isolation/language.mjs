@@ -160,7 +160,7 @@ function serviceOf(path) {
 }
 
 const newRequest = (method, path, line) => ({
-    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, moved: null, renamed: null,
+    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, key: null, from: null, moved: null, renamed: null,
     service: serviceOf(path), line,
 });
 
@@ -182,6 +182,8 @@ function parseRequest(reader) {
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^as=(anybody|policy:\w+)$/)) !== null)
             request.as = word.slice(3);
+        else if ((word = reader.word(/^key=[ab]$/)) !== null)
+            request.key = word.slice(4);
         else if ((word = reader.word(/^service=(queue|file)$/)) !== null)
             request.service = word.slice(8);
         else if ((word = reader.word(/^from=\/[cs]\d*\/./)) !== null)

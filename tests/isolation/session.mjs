@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { keyHeaders } from '../lib/customer_key.mjs';
 import { Connection, formatHead } from '../lib/http.mjs';
 import { containerSas, queueSas, shareSas, tableSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
@@ -248,6 +249,8 @@ export class Session {
             headers.push(['Expect', '100-continue']);
         if (action.from !== null)
             headers.push(['x-ms-copy-source', this.#source(action.from)]);
+        if (action.key !== null)
+            headers.push(...keyHeaders(action.key, action.method === 'GET'));
         if (action.moved !== null)
             headers.push(['x-ms-file-rename-source',
                 `http://${host}:${ports.file}${base}${this.#expand(action.moved.replace(/^\/s/, `/${container}`))}`]);

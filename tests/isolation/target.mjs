@@ -1,5 +1,6 @@
 // The server that permutations run against: one for all of them, replaced when it dies.
 
+import { TRUSTS_PROXY } from '../lib/customer_key.mjs';
 import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { GATES } from './language.mjs';
@@ -35,7 +36,7 @@ export class Target {
         const target = new Target();
         const [smbPort] = await freePorts(1);
 
-        target.#start = () => Server.start({ binary, args: [...args, '--smbPort', `${smbPort}`] });
+        target.#start = () => Server.start({ binary, args: [...args, '--smbPort', `${smbPort}`, ...TRUSTS_PROXY] });
         target.smb = new SmbPool(smbPort);
         await target.#startServer();
         if (!target.hasGates) {

@@ -123,7 +123,7 @@ export class Server {
         return `DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};` +
             `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};` +
             `QueueEndpoint=${this.urlOf('queue')};TableEndpoint=${this.urlOf('table')};` +
-            `FileEndpoint=${this.urlOf('file')};`;
+            `FileEndpoint=${this.urlOf('file')};DfsEndpoint=${this.urlOf('dfs')};`;
     }
 
     /** Starts a process on the same data folder, after stop({ keep: true }) or kill(). */

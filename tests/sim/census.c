@@ -88,6 +88,8 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
     if (!part->read(record->value, &space))
         world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));
+    if (find_space(space.b) >= 0 && part->shares_spaces)
+        return;
     if (find_space(space.b) >= 0 || space_count == SPACES_MAX)
         world_fail("census: %.*s has the space of another", BYTES_ARG(place->partition_key));
     spaces[space_count].part = part;
@@ -289,11 +291,10 @@ static void add_part(const struct census_part *part)
 
 static void add_parts(void)
 {
-    static const struct census_part *const of_run[SIM_SERVICES] = { [SIM_BLOB] = &census_blob,
-                                                                    [SIM_QUEUE] = &census_queue,
-                                                                    [SIM_TABLE] = &census_table,
-                                                                    [SIM_FILE] = &census_file,
-                                                                    [SIM_PATH] = &census_path };
+    static const struct census_part *const of_run[SIM_SERVICES] = {
+        [SIM_BLOB] = &census_blob, [SIM_QUEUE] = &census_queue, [SIM_TABLE] = &census_table,
+        [SIM_FILE] = &census_file, [SIM_PATH] = &census_path,   [SIM_PROTECT] = &census_blob
+    };
 
     add_part(of_run[world->plan.service]);
     if (world->plan.service == SIM_FILE)

@@ -21,7 +21,8 @@ struct census_part {
     bool (*judge_row)(const struct guid *space, struct bytes key, const char **ret_why);
     /* A space, when all its records were shown. index_rows: that it has. NULL, or what is wrong. */
     const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
-    bool keeps_tasks; /* that are not due when days have passed */
+    bool shares_spaces; /* several records may name one */
+    bool keeps_tasks;   /* that are not due when days have passed */
 };
 struct cursor;
 /* Calls `look` for each row of a kind, if it is not NULL. Returns their number. */

@@ -65,7 +65,7 @@ static void note_node(struct store *store, const struct record_place *place,
             .id = id,
             .parent = node.parent,
             .kind = node.kind,
-            .is_hidden = node.parent == TREE_ROOT && namespace_is_hidden(node.name.given),
+            .is_hidden = namespace_is_hidden(node.name.given),
         };
     arena_free(arena);
 }
@@ -153,6 +153,8 @@ static const char *end_container(struct store *store, const struct guid *space, 
     for (unsigned i = 0; i < node_count; i++) {
         if (nodes[i].entries != 1)
             return "a directory or file that no entry names";
+        if (nodes[i].is_hidden && nodes[i].parent == TREE_ROOT && nodes[i].blobs > 0)
+            return "a deleted container that is not collected";
         if (nodes[i].is_hidden ? nodes[i].names > 0 : nodes[i].blobs != 1)
             return nodes[i].is_hidden ? "a deleted directory that is not collected"
                                       : "a directory or file without the record of a blob";
@@ -168,4 +170,5 @@ const struct census_part census_path = { .service = "blob",
                                          .read = read_container,
                                          .note = note_node,
                                          .judge = judge_record,
-                                         .end = end_container };
+                                         .end = end_container,
+                                         .shares_spaces = true };

@@ -58,7 +58,7 @@ struct commit_order *commits_here(void)
 
 void commits_note(uint64_t from)
 {
-    if ((!commits_are_divided() && world->plan.service != SIM_BLOB) || from == world->commits)
+    if ((!commits_are_divided() && !sim_is_of_blobs()) || from == world->commits)
         return;
     make_room(world->commits);
     for (uint64_t commit = from + 1; commit <= world->commits; commit++)

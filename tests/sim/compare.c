@@ -120,6 +120,12 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         return "another number of appended blocks";
     if (answer->sealed != contents->sealed)
         return contents->sealed ? "is not sealed" : "is sealed";
+    if (protect_is_on()) {
+        const char *why = protect_compare_blob(s ? &s->shield : &b->shield, contents->key, answer);
+
+        if (why)
+            return why;
+    }
     if (s || ask->is_version)
         return answer->lease_state[0] ? "a lease of a snapshot or version" : NULL;
     return compare_lease(&b->lease, answer, doubt);
@@ -135,6 +141,8 @@ static const char *compare_container_head(const struct expected *expected,
         return "other metadata";
     if (strcmp(answer->access, access[c->access]) != 0)
         return "another public access";
+    if (protect_is_on() && protect_compare_container(&c->protection, answer))
+        return protect_compare_container(&c->protection, answer);
     return compare_lease(&c->lease, answer, doubt);
 }
 
@@ -301,6 +309,9 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
     if (compare_version(ask, expected, answer))
         return compare_version(ask, expected, answer);
     switch ((int)ask->op) {
+    case OP_PROTECT:
+    case OP_SHOW_PROTECTION:
+        return protect_compare_all(&expected->container.protection, answer);
     case OP_GET_ACL:
         return compare_policies(&expected->container, answer);
     case OP_COPY:

@@ -33,6 +33,7 @@ struct contents {
     const struct blob_pages *pages; /* of a page blob */
     uint64_t made;                  /* by which Put Blob: others have no pages in common */
     uint64_t sequence;
+    unsigned key; /* of the customer; 0: none */
 };
 
 uint32_t contents_length(const struct contents *contents);

@@ -336,7 +336,7 @@ static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
         struct reply none = { .began_ns = answer->began_ns };
 
         fleet_count(FLEET_LATE);
-        if (world->plan.service == SIM_BLOB && !judge_says_cannot(answer))
+        if (sim_is_of_blobs() && !judge_says_cannot(answer))
             linear_note(&wish->ask, answer);
         sim_service()->answered(slot, &none, true);
         return;

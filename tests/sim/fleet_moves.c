@@ -28,11 +28,10 @@ static unsigned threads_running;
 
 static const char *kind(void)
 {
-    static const char *const kinds[SIM_SERVICES] = { [SIM_BLOB] = "container",
-                                                     [SIM_QUEUE] = "queue",
-                                                     [SIM_TABLE] = "table",
-                                                     [SIM_FILE] = "share",
-                                                     [SIM_PATH] = "container" };
+    static const char *const kinds[SIM_SERVICES] = {
+        [SIM_BLOB] = "container", [SIM_QUEUE] = "queue",    [SIM_TABLE] = "table",
+        [SIM_FILE] = "share",     [SIM_PATH] = "container", [SIM_PROTECT] = "container"
+    };
 
     return kinds[world->plan.service];
 }

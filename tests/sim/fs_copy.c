@@ -177,7 +177,7 @@ static void step(const struct fs_copy_step *step, struct fs_node *node)
 static void pass(struct fs_state *state, const struct fs_node *node, bool waits)
 {
     const struct fs_use writes = {
-        .access = MAY_W, .share = MAY_RWD, .strips = CACHES_ALL, .waits_for = CACHES_W
+        .access = MAY_W, .share = MAY_RWD, .breaks_caching = CACHES_ALL, .waits_for = CACHES_W
     };
     enum fs_bar expected = waits ? FS_OTHERS_CACHE : FS_NOTHING_BARS;
     struct fs_passes passes;

@@ -20,10 +20,10 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
     case FS_GET_FILE:
     case FS_LIST_RANGES:
         use.access = MAY_R;
-        use.strips = use.waits_for = CACHES_W;
+        use.breaks_caching = use.waits_for = CACHES_W;
         break;
     case FS_HEAD_FILE:
-        use.strips = use.waits_for = CACHES_W;
+        use.breaks_caching = use.waits_for = CACHES_W;
         break;
     case FS_PUT_RANGE:
     case FS_PUT_RANGE_FROM_URL:
@@ -32,13 +32,13 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
     case FS_SET_METADATA:
     case FS_ABORT_COPY:
         use.access = MAY_W;
-        use.strips = CACHES_ALL;
+        use.breaks_caching = CACHES_ALL;
         use.waits_for = CACHES_W;
         break;
     case FS_CREATE_FILE:
     case FS_COPY_FILE:
         use.access = MAY_W | MAY_D;
-        use.strips = CACHES_ALL;
+        use.breaks_caching = CACHES_ALL;
         use.waits_for = CACHES_W;
         break;
     case FS_DELETE_FILE:
@@ -47,7 +47,7 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
     case FS_RENAME_DIRECTORY:
         use.access = MAY_D;
         use.needs_no_open = true;
-        use.strips = use.waits_for = CACHES_H;
+        use.breaks_caching = use.waits_for = CACHES_H;
         break;
     case FS_LIST_FILES:
         use.ignores_pending = true;
@@ -57,7 +57,7 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
     }
     if (takes_lease(ask))
         use = (struct fs_use){
-            .access = MAY_RWD, .share = MAY_R, .strips = CACHES_ALL, .waits_for = CACHES_W
+            .access = MAY_RWD, .share = MAY_R, .breaks_caching = CACHES_ALL, .waits_for = CACHES_W
         };
     return use;
 }
@@ -65,14 +65,14 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
 struct fs_use fs_use_of_source(const struct fs_ask *ask)
 {
     bool is_renamed = ask->op == FS_RENAME_FILE || ask->op == FS_RENAME_DIRECTORY;
-    unsigned strips = is_renamed ? CACHES_H : CACHES_W;
+    unsigned breaks_caching = is_renamed ? CACHES_H : CACHES_W;
 
     return (struct fs_use){ .access = is_renamed ? MAY_D : MAY_R,
                             .share = MAY_RWD,
                             .changes_nothing = !is_renamed,
-                            .takes_names = is_renamed,
-                            .strips = strips,
-                            .waits_for = strips };
+                            .is_rename = is_renamed,
+                            .breaks_caching = breaks_caching,
+                            .waits_for = breaks_caching };
 }
 
 /* Opens for attributes alone neither bar nor are barred, but where nothing may be open at all. */
@@ -88,13 +88,13 @@ static bool bears(const struct fs_open *open, const struct fs_use *use)
 #define NO_BREAK 8u
 
 /* What is left to a client of what it may keep. An oplock that is broken leaves reading at most. */
-static unsigned left_of(const struct fs_open *open, unsigned strips, bool takes_names)
+static unsigned after_break(const struct fs_open *open, unsigned breaks_caching, bool is_rename)
 {
-    unsigned left = open->breaks_to & ~strips;
+    unsigned left = open->breaks_to & ~breaks_caching;
 
     if (!open->is_oplock || left == open->breaks_to)
         return left;
-    return takes_names ? 0 : left & CACHES_R;
+    return is_rename ? 0 : left & CACHES_R;
 }
 
 unsigned fs_opens_count(const struct fs_state *state, const struct fs_node *node)
@@ -106,16 +106,17 @@ unsigned fs_opens_count(const struct fs_state *state, const struct fs_node *node
     return count;
 }
 
-static void strip(const struct fs_open *open, unsigned strips, bool takes_names, unsigned *to)
+static void add_break(const struct fs_open *open, unsigned breaks_caching, bool is_rename,
+                      unsigned *to)
 {
-    unsigned left = left_of(open, strips, takes_names);
+    unsigned left = after_break(open, breaks_caching, is_rename);
 
     *to = left == open->breaks_to ? NO_BREAK : left;
 }
 
 /* Who caches the handle of an open that does not bear it may have closed it long ago, and is asked; any other one bars.
  * to: what each open is to be asked */
-static enum fs_bar judge_sharing(const struct fs_state *state, uint64_t node,
+static enum fs_bar check_sharing(const struct fs_state *state, uint64_t node,
                                  const struct fs_use *use, unsigned to[FS_OPENS])
 {
     enum fs_bar bar = FS_NOTHING_BARS;
@@ -128,7 +129,7 @@ static enum fs_bar judge_sharing(const struct fs_state *state, uint64_t node,
         if (open->id == use->own || !(open->holds & CACHES_H))
             return FS_IS_NOT_SHARED;
         bar = FS_OTHERS_CACHE;
-        strip(open, CACHES_H, false, &to[i]);
+        add_break(open, CACHES_H, false, &to[i]);
     }
     return bar;
 }
@@ -139,7 +140,7 @@ static bool is_spared(const struct fs_open *open, const struct fs_use *use)
            !(use->changes_data && open->is_oplock && open->holds == CACHES_R);
 }
 
-static enum fs_bar judge_caching(const struct fs_state *state, uint64_t node,
+static enum fs_bar check_caching(const struct fs_state *state, uint64_t node,
                                  const struct fs_use *use, unsigned to[FS_OPENS])
 {
     enum fs_bar bar = FS_NOTHING_BARS;
@@ -151,7 +152,7 @@ static enum fs_bar judge_caching(const struct fs_state *state, uint64_t node,
             continue;
         if ((open->holds & use->waits_for) || (use->has_waited && open->holds != open->breaks_to))
             bar = FS_OTHERS_CACHE;
-        strip(open, use->strips, use->takes_names, &to[i]);
+        add_break(open, use->breaks_caching, use->is_rename, &to[i]);
     }
     return bar;
 }
@@ -163,8 +164,8 @@ static enum fs_bar judge_once(const struct fs_state *state, uint64_t node, const
 
     for (unsigned i = 0; i < FS_OPENS; i++)
         to[i] = NO_BREAK;
-    bar = judge_sharing(state, node, use, to);
-    return bar == FS_NOTHING_BARS ? judge_caching(state, node, use, to) : bar;
+    bar = check_sharing(state, node, use, to);
+    return bar == FS_NOTHING_BARS ? check_caching(state, node, use, to) : bar;
 }
 
 void fs_end_open(struct fs_state *state, struct fs_open *open)
@@ -302,7 +303,7 @@ void fs_opens_of_before(struct fs_state *state)
                             (bear_a_read(state, node->id) || node->lease.id > 0 || fs_is_large());
 
         if (is_looked_at && (open->holds & CACHES_W))
-            keep_only(open, left_of(open, CACHES_W, false));
+            keep_only(open, after_break(open, CACHES_W, false));
     }
 }
 

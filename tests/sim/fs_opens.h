@@ -10,10 +10,10 @@ struct fs_use {
     unsigned access, share; /* MAY_* */
     bool needs_no_open;     /* not even one for attributes */
     /* CACHES_*: what nobody else keeps; what is waited for. semantics 8.4 */
-    unsigned strips, waits_for;
+    unsigned breaks_caching, waits_for;
     bool ignores_pending;
     bool changes_nothing; /* of what it is about: a read of REST */
-    bool takes_names;     /* renames: of an oplock that caches handles nothing is left */
+    bool is_rename;       /* renames: of an oplock that caches handles nothing is left */
     bool has_waited;      /* an open of SMB: goes on when no break is under way any more */
     bool changes_data;    /* by a handle, whose own level II oplock goes, too */
     uint64_t own;         /* the open whose caching it spares; 0: none */

@@ -22,6 +22,7 @@
 #include "moves.h"
 #include "pending.h"
 #include "pooled.h"
+#include "protect.h"
 #include "roles.h"
 #include "scheduler.h"
 #include "search.h"
@@ -108,6 +109,12 @@ static struct kept_view kept_of_slot(const struct slot *slot)
 
 /* ---- commits ---- */
 
+/* Does the request look at a state that it does not commit upon: the account's settings, or the blobs of a container? */
+static bool looks_elsewhere(const struct ask *ask)
+{
+    return ask->op == OP_COPY || ask->op == OP_PROTECT || ask->protect.by_operator;
+}
+
 /* The doubt under which the request may commit on the newest state; the source of a copy was read
  * at some commit since it began. False: none. */
 static bool find_doubt(const struct slot *slot, const struct container_state *container,
@@ -126,10 +133,37 @@ static bool find_doubt(const struct slot *slot, const struct container_state *co
             if (expected.changes && !expected.code)
                 return true;
         }
-        if (slot->ask->op != OP_COPY || at == slot->before)
+        if (!looks_elsewhere(slot->ask) || at == slot->before)
             return false;
         at--;
     }
+}
+
+/* The same as find_doubt(). Until the operator is told that a container is protected, a write that began before may still
+ * commit. decision: 1410 */
+static bool find_protection(const struct slot *slot, struct container_state *container,
+                            const struct blob_state *blob, struct kept_view kept,
+                            struct doubt *ret_doubt)
+{
+    const struct protection newest = container->protection;
+
+    if (find_doubt(slot, container, blob, kept, ret_doubt))
+        return true;
+    for (unsigned i = 0; i < SLOTS_MAX && slot->ask->op >= OP_PUT_BLOB; i++) {
+        const struct slot *other = &slots[i];
+        const struct container_state *before;
+
+        if (!other->ask || other->ask->op != OP_PROTECT || other->commit <= slot->before ||
+            other->ask->container != slot->ask->container)
+            continue;
+        before = model_container_at(slot->ask->container, other->commit - 1);
+        container->protection = before->protection;
+        if (before->incarnation == container->incarnation &&
+            find_doubt(slot, container, blob, kept, ret_doubt))
+            return true;
+    }
+    container->protection = newest;
+    return false;
 }
 
 /* Returns the next older container of the name that a request for a blob may have found since its start; NULL if there
@@ -178,24 +212,28 @@ static void note_tagged(const struct ask *ask, uint64_t commit)
 /* The calling thread's request has committed: it must be one that may, on the newest state. */
 static void committed(struct slot *slot)
 {
-    const struct container_state *container;
+    const struct container_state *found;
+    struct container_state container;
     const struct blob_state *blob;
     struct kept_view kept;
     struct doubt doubt;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
-    kept = kept_committed(slot->before);
-    container = found_container(slot, kept.space);
-    blob = model_blob_in(container->space, slot->ask->blob, world->commits);
-    if (!find_doubt(slot, container, blob, kept, &doubt)) {
-        model_expect(slot->ask, container, blob, doubt_of(kept, 0), slot->began_ns, world->now_ns,
+    found = found_container(slot, kept_here()->space);
+    kept = kept_committed_in(slot->before, found->protection.has_versions);
+    container = *found;
+    blob = model_blob_in(container.space, slot->ask->blob, world->commits);
+    if (!find_protection(slot, &container, blob, kept, &doubt)) {
+        model_expect(slot->ask, found, blob, doubt_of(kept, 0), slot->began_ns, world->now_ns,
                      false, &slot->expected);
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
     }
-    model_expect(slot->ask, container, blob, doubt, slot->began_ns, world->now_ns, true,
+    model_expect(slot->ask, &container, blob, doubt, slot->began_ns, world->now_ns, true,
                  &slot->expected);
+    if (slot->ask->op >= OP_PUT_BLOB)
+        slot->expected.container.protection = found->protection;
     if (slot->expected.blob.copy == COPIES_STILL && slot->ask->op == OP_COPY)
         slot->expected.blob.pending.id = pending_begun();
     if (slot->ask->op == OP_ABORT_COPY) {
@@ -424,7 +462,8 @@ static const char *compare_states(const struct slot *slot, const struct reply *a
 /* Does what the container says decide who may? */
 static bool rests_on_container(const struct ask *ask)
 {
-    return ask->signature == UNSIGNED || ask->signature == SIGNED_BY_POLICY;
+    return ask->signature == UNSIGNED || ask->signature == SIGNED_BY_POLICY ||
+           (protect_is_on() && ask->op >= OP_PUT_BLOB);
 }
 
 /* The source of a copy was read at some commit since it began. */
@@ -434,7 +473,7 @@ static const char *compare_sources(const struct slot *slot, const struct reply *
 {
     const char *first = compare_states(slot, answer, container, blob, commit);
 
-    for (uint64_t at = world->commits; first && slot->ask->op == OP_COPY; at--) {
+    for (uint64_t at = world->commits; first && looks_elsewhere(slot->ask); at--) {
         if (!compare_states(slot, answer, container, blob, at))
             return NULL;
         if (at == slot->before)
@@ -463,6 +502,7 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
 
         container.access = earlier->access;
         memcpy(container.policies, earlier->policies, sizeof container.policies);
+        container.protection = earlier->protection;
         if (!compare_sources(slot, answer, &container, blob, commit))
             return NULL;
     }
@@ -642,7 +682,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (2 + TAGGED_MAX + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
+#define STOCK_MAX (2 + TAGGED_MAX + CONTAINERS * (4 + LEASE_IDS + BLOBS * (3 + LEASE_IDS + KEYS)))
 
 struct stock {
     struct ask ask;
@@ -657,7 +697,8 @@ static void read_misdirected(struct reply *answer)
     static const char *const codes[SIM_SERVICES] = { [SIM_BLOB] = "ContainerNotFound",
                                                      [SIM_QUEUE] = "QueueNotFound",
                                                      [SIM_TABLE] = "TableNotFound",
-                                                     [SIM_FILE] = "ShareNotFound" };
+                                                     [SIM_FILE] = "ShareNotFound",
+                                                     [SIM_PROTECT] = "ContainerNotFound" };
 
     if (!commits_are_divided() ||
         (answer->status != 421 && (answer->status != 503 || !moves_have_sealed_here())))
@@ -770,9 +811,15 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
  * container cannot be asked for. */
 static uint64_t newest_survivor(void)
 {
+    uint64_t survivor;
+
     if (commits_are_divided() || commits_here()->has_started || engine_opened_at() == 0)
         return commits_newest();
-    return commits_survivor();
+    survivor = commits_survivor();
+    if (survivor < commits_acknowledged() && !world->was_damaged)
+        world_fail("after a %s commit %" PRIu64 " is the newest, and %" PRIu64 " was acknowledged",
+                   world->power_lost ? "power cut" : "kill", survivor, commits_acknowledged());
+    return survivor;
 }
 
 /* The newest commit that the crash may have left whose state is the one that was found. */
@@ -843,12 +890,20 @@ static unsigned list_stock(struct stock *stock)
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS,
                                            .container = c,
                                            .page = { .include = INCLUDES - 1 } };
+        if (protect_is_on()) {
+            stock[count - 1].ask.page.include |= INCLUDE_PROTECTION;
+            stock[count++].ask = (struct ask){ .op = OP_SHOW_PROTECTION, .container = c };
+        }
         stock[count++].ask = (struct ask){ .op = OP_GET_ACL, .container = c };
         for (unsigned id = 0; id <= LEASE_IDS; id++)
             stock[count++].ask =
                 (struct ask){ .op = OP_GET_CONTAINER, .container = c, .lease_id = id };
         for (unsigned b = 0; b < BLOBS; b++) {
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOB, .container = c, .blob = b };
+            for (unsigned key = 1; key <= KEYS && protect_has_keys(); key++)
+                stock[count++].ask = (struct ask){
+                    .op = OP_GET_BLOB, .container = c, .blob = b, .protect.key = key
+                };
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOCK_LIST, .container = c, .blob = b };
             stock[count++].ask = (struct ask){ .op = OP_GET_TAGS, .container = c, .blob = b };
             for (unsigned id = 1; id <= LEASE_IDS; id++)

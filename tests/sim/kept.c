@@ -8,20 +8,24 @@
 #include "commits.h"
 #include "judge.h"
 #include "model.h"
+#include "protect.h"
 #include "script_private.h"
 #include "world.h"
 
 bool kept_is_on(void)
 {
     unsigned kind = world->plan.seed % 8;
+    bool is = protect_is_on() ? kind % 4 >= 2 : kind == 1 || kind == 3;
 
-    return !commits_are_divided() && (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
+    return !commits_are_divided() && is && world->plan.clients <= FEW_CLIENTS;
 }
 
 bool kept_has_versions(void)
 {
-    return !commits_are_divided() && (world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3) &&
-           world->plan.clients <= VERSIONED_CLIENTS;
+    bool is = protect_is_on() ? world->plan.seed % 2 == 1
+                              : world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3;
+
+    return !commits_are_divided() && is && world->plan.clients <= VERSIONED_CLIENTS;
 }
 
 /* Days have their real length in such runs, so no deleted container expires unless the wall clock is set. */
@@ -156,16 +160,25 @@ const char *kept_compare(const struct reply *answer, uint64_t commit)
     return days == at->days ? NULL : "another policy of retention";
 }
 
+bool kept_is_versioned_at(uint64_t commit)
+{
+    const struct version *at = *newest;
+
+    while (at->since > commit)
+        at = at->older;
+    return at->is_versioned;
+}
+
 unsigned kept_container_days(void)
 {
     return (*newest)->container_days;
 }
 
-static bool was_policy(const struct kept_view *view, uint64_t from)
+static bool was_policy(const struct kept_view *view, uint64_t from, bool always_versions)
 {
     for (const struct version *at = *newest; at; at = at->older) {
         if (at->days == view->days && at->allows_permanent == view->allows_permanent &&
-            at->is_versioned == view->is_versioned)
+            (always_versions ? view->is_versioned : at->is_versioned == view->is_versioned))
             return true;
         if (at->since <= from)
             break;
@@ -186,19 +199,30 @@ struct kept_view *kept_here(void)
     return slot >= 0 && slot < (int)SLOTS_MAX ? &of_requests[slot] : &of_jobs;
 }
 
-struct kept_view kept_committed(uint64_t from)
+void kept_entered(uint64_t now)
+{
+    if (protect_is_on())
+        kept_here()->now = now;
+}
+
+struct kept_view kept_committed_in(uint64_t from, bool always_versions)
 {
     struct kept_view view = *kept_here();
 
     *kept_here() = (struct kept_view){ .now = 0 };
-    if (view.has_policy && !was_policy(&view, from))
+    if (view.has_policy && !was_policy(&view, from, always_versions))
         world_fail("a policy that there was not: %u days, versions: %d", view.days,
                    view.is_versioned);
     if (!view.has_policy)
-        view.is_versioned = (*newest)->is_versioned;
+        view.is_versioned = always_versions || (*newest)->is_versioned;
     if (!view.has_policy && (*newest)->days > 0)
         view.expires = UINT64_MAX / 2;
     return view;
+}
+
+struct kept_view kept_committed(uint64_t from)
+{
+    return kept_committed_in(from, false);
 }
 
 struct kept_view kept_of(unsigned slot)

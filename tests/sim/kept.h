@@ -34,11 +34,15 @@ void kept_roll_back(uint64_t commit);
 void kept_return_to(uint64_t older, uint64_t commit);
 /* An answer of Get Blob Service Properties beside the policy as it was then. */
 const char *kept_compare(const struct reply *answer, uint64_t commit);
+/* Was versioning on right after the commit? */
+bool kept_is_versioned_at(uint64_t commit);
 
 /* Of the request, or the job, of the calling thread, which has committed. Where it was not read what is deleted is kept
  * for ever, if the policy is on: a model that needs it then differs from the server. Fails the run if there was no such
  * policy since the commit `from`. */
 struct kept_view kept_committed(uint64_t from);
+/* The same in a container whose blobs always have versions. */
+struct kept_view kept_committed_in(uint64_t from, bool always_versions);
 struct kept_view kept_of(unsigned slot);
 /* A request begins. */
 void kept_forget(unsigned slot);

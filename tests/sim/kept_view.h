@@ -22,6 +22,8 @@ struct kept_view {
 
 /* Of the request, or the job, of the calling thread: what it has read since it began. */
 struct kept_view *kept_here(void);
+/* The operation on a blob is decided at that instant, in ticks. */
+void kept_entered(uint64_t now);
 /* The newest instant at which the server may have deleted for good what has expired. */
 uint64_t kept_latest(void);
 

@@ -388,6 +388,7 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
     const struct snapshot_state *s = shown->snapshot;
     const struct blob_state *b = shown->blob;
     const struct container_state *c = shown->container;
+    bool is_encrypted;
 
     if (shown->is_group != entry->is_group)
         return "a group where a blob should be, or the other way round";
@@ -406,8 +407,17 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
         return number_fits(entry, "<Content-Length>", 0) ? NULL : "a length of nothing";
     if (!etag_fits(entry, s ? s->stamp : b->stamp))
         return "another ETag";
-    if (!number_fits(entry, "<v>", !metadata ? 0 : s ? s->metadata : b->metadata))
+    is_encrypted = (s ? &s->contents : &b->contents)->key > 0;
+    if (!number_fits(entry, "<v>", !metadata || is_encrypted ? 0 : s ? s->metadata : b->metadata))
         return "other metadata";
+    if (asked->include & INCLUDE_PROTECTION) {
+        const char *why =
+            protect_compare_entry(s ? &s->shield : &b->shield,
+                                  (s ? &s->contents : &b->contents)->key, entry->from, entry->to);
+
+        if (why)
+            return why;
+    }
     if (!number_fits(entry, "<Content-Length>", contents_length(s ? &s->contents : &b->contents)))
         return "another length";
     if (!text_fits(entry, "<BlobType>", kind_texts[(s ? &s->contents : &b->contents)->kind]))

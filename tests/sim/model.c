@@ -555,7 +555,9 @@ static void keep_container(struct run *run)
                                      .server_space = c->server_space,
                                      .metadata = c->metadata,
                                      .access = c->access,
-                                     .stamp = new_stamp(run, c->stamp) };
+                                     .stamp = new_stamp(run, c->stamp),
+                                     .protection = c->protection };
+    kept->protection.is_closed = false;
     memcpy(kept->policies, c->policies, sizeof kept->policies);
     if (run->commits && c->kept_count > 0 && kept[-1].deleted >= kept->deleted)
         world_fail("a container is deleted at an instant that is not after that of the one before");
@@ -597,6 +599,7 @@ static void restore_container(struct run *run)
     c->server_space = kept.server_space;
     c->metadata = kept.metadata;
     c->access = kept.access;
+    c->protection = kept.protection;
     memcpy(c->policies, kept.policies, sizeof c->policies);
     c->stamp = new_stamp(run, kept.stamp);
     run->out->stamp = NULL;
@@ -608,7 +611,8 @@ static void delete_container(struct run *run)
 {
     struct container_state *c = &run->out->container;
 
-    if (!check_use(run, &c->lease, true, true) || !check_condition(run, true, c->stamp))
+    if (!check_use(run, &c->lease, true, true) || !check_condition(run, true, c->stamp) ||
+        !rule_check_drop(run))
         return;
     if (kept_container_days() > 0)
         keep_container(run);
@@ -652,12 +656,16 @@ static void on_container(struct run *run)
         return;
     }
     run->out->stamp = c->stamp;
+    if (op == OP_PROTECT) {
+        rule_protect_container(run);
+        return;
+    }
     if (op == OP_LEASE_CONTAINER) {
         if (check_condition(run, true, c->stamp))
             lease_action(run, &c->lease);
         return;
     }
-    if (op == OP_LIST_BLOBS || op == OP_FIND) {
+    if (op == OP_LIST_BLOBS || op == OP_FIND || op == OP_SHOW_PROTECTION) {
         run->out->stamp = NULL;
         rule_succeed(run, 200, false);
         return;
@@ -704,9 +712,11 @@ void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint
     struct ask ask = { .op = OP_COPY, .container = container, .blob = blob };
     struct expected expected = { .container = *model()->containers[container],
                                  .blob = *model_blob_at(container, blob, world->commits) };
-    struct run run = {
-        .ask = &ask, .doubt.kept = kept_committed(0), .commits = true, .out = &expected
-    };
+    struct run run = { .ask = &ask,
+                       .doubt.kept =
+                           kept_committed_in(0, expected.container.protection.has_versions),
+                       .commits = true,
+                       .out = &expected };
 
     rule_end_copy(&run, how);
     expected.filled->etag = written->etag;
@@ -726,6 +736,7 @@ void rule_new_version(struct run *run)
         model()->newest[run->ask->container][run->ask->blob] = b->stamp;
     }
     run->out->stamp = b->stamp;
+    b->modified = run->doubt.kept.now;
 }
 
 /* The blob's next version: a new ETag, above the one before. */
@@ -748,15 +759,21 @@ static void put_blob(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     const struct ask *ask = run->ask;
+    struct shield shield;
 
-    if (!rule_check_archived(run, b) || !rule_make_way(run, ask->kind))
+    if (!rule_check_archived(run, b) || !rule_give_shield(run, &shield) ||
+        !rule_make_way(run, ask->kind))
         return;
+    rule_set_created(run, ask->kind);
     rule_change_blob(run, 201);
+    b->shield = shield;
     b->copy = IS_NO_COPY;
     b->metadata = ask->metadata;
     b->type = ask->type;
     b->tag = ask->tag;
-    b->contents = (struct contents){ .kind = ask->kind, .made = rule_next_write(run) };
+    b->contents = (struct contents){ .kind = ask->kind,
+                                     .made = rule_next_write(run),
+                                     .key = ask->protect.key };
     if (ask->kind == KIND_PAGES) {
         contents_resize(&b->contents, ask->size, run->commits);
         b->contents.sequence = ask->sequence;
@@ -794,6 +811,7 @@ static void put_block(struct run *run)
     struct blob_state *b = &run->out->blob;
     const struct segment *was =
         find_block(b->staged, b->staged_count, run->ask->content.block - 1u);
+    struct segment *staged;
 
     if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
@@ -803,10 +821,9 @@ static void put_block(struct run *run)
     }
     if (!b->exists && !rule_make_place(run))
         return;
-    if (was)
-        b->staged[was - b->staged] = run->ask->content;
-    else
-        b->staged[b->staged_count++] = run->ask->content;
+    staged = was ? &b->staged[was - b->staged] : &b->staged[b->staged_count++];
+    *staged = run->ask->content;
+    staged->key = (uint8_t)run->ask->protect.key;
     rule_succeed(run, 201, true);
 }
 
@@ -815,6 +832,8 @@ static void put_block_list(struct run *run)
     struct blob_state *b = &run->out->blob;
     const struct ask *ask = run->ask;
     struct segment chosen[SEGMENTS_MAX];
+    unsigned keys[SEGMENTS_MAX];
+    struct shield shield;
 
     if (!rule_check_kind(run, KIND_BLOCKS))
         return;
@@ -832,12 +851,21 @@ static void put_block_list(struct run *run)
             return;
         }
         chosen[i] = *found;
+        keys[i] = found == committed ? b->contents.key : found->key;
     }
-    if (!rule_check_archived(run, b) || !rule_make_way(run, KIND_BLOCKS))
+    for (unsigned i = 0; i < ask->list_count; i++)
+        if (!rule_check_key(run, keys[i]))
+            return;
+    if (!rule_check_archived(run, b) || !rule_give_shield(run, &shield) ||
+        !rule_make_way(run, KIND_BLOCKS))
         return;
+    rule_set_created(run, KIND_BLOCKS);
     rule_change_blob(run, 201);
+    b->shield = shield;
     b->copy = IS_NO_COPY;
-    b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
+    b->contents = (struct contents){ .made = rule_next_write(run),
+                                     .of_blocks = true,
+                                     .key = ask->protect.key };
     memcpy(b->contents.segments, chosen, ask->list_count * sizeof chosen[0]);
     b->contents.segment_count = ask->list_count;
     b->staged_count = 0;
@@ -851,13 +879,14 @@ static void snapshot_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     struct snapshot_state *s;
 
-    if (!rule_check_archived(run, b))
+    if (!rule_check_key(run, b->contents.key) || !rule_check_archived(run, b))
         return;
     s = rule_add_state(run, rule_begin_snapshot(run));
     run->out->filled_time = s->time;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
         s->stamp = run->out->filled = new_stamp(run, b->stamp);
+        s->modified = run->doubt.kept.now;
     }
     run->out->stamp = s->stamp;
     rule_succeed(run, 201, true);
@@ -866,6 +895,8 @@ static void snapshot_blob(struct run *run)
 static void delete_blob(struct run *run)
 {
     run->out->stamp = NULL;
+    if (!run->ask->is_permanent && !rule_check_deletion(run))
+        return;
     if (run->ask->snapshot[0])
         rule_delete_snapshot(run);
     else
@@ -878,7 +909,8 @@ static void get_blob(struct run *run)
     const struct snapshot_state *s = run->out->snapshot;
     uint32_t length = contents_length(s ? &s->contents : &b->contents);
 
-    if (!s && !rule_check_archived(run, b))
+    if (!rule_check_key(run, (s ? &s->contents : &b->contents)->key) ||
+        (!s && !rule_check_archived(run, b)))
         return;
     if (!run->ask->has_range)
         rule_succeed(run, 200, false);
@@ -983,11 +1015,13 @@ static void perform(struct run *run)
     } else if (op == OP_LEASE_BLOB) {
         lease_action(run, &b->lease);
     } else if (op == OP_SET_METADATA) {
-        if (!rule_check_archived(run, b))
+        if (!rule_check_key(run, b->contents.key) || !rule_check_archived(run, b))
             return;
         if (!rule_begin_version(run, b->contents.kind, &keeps))
             return;
         rule_change_blob(run, 200);
+        if (keeps)
+            b->shield = rule_default_shield(run);
         b->metadata = run->ask->metadata;
     } else if (op == OP_SET_PROPERTIES) {
         rule_set_properties(run);
@@ -1020,6 +1054,12 @@ static void perform(struct run *run)
         rule_undelete(run);
     } else if (op == OP_GET_BLOB) {
         get_blob(run);
+    } else if (op == OP_SET_POLICY || op == OP_DELETE_POLICY || op == OP_SET_HOLD) {
+        rule_set_shield(run);
+    } else if ((op == OP_HEAD_BLOB || op == OP_GET_METADATA) &&
+               !rule_check_key(
+                   run, (run->out->snapshot ? &run->out->snapshot->contents : &b->contents)->key)) {
+        return;
     } else {
         rule_succeed(run, 200, false);
     }
@@ -1045,7 +1085,7 @@ static void on_blob(struct run *run)
         return;
     if (!find_subject(run, &exists, &stamp, &lease))
         return;
-    if (op != OP_LEASE_BLOB && op != OP_UNDELETE &&
+    if (op != OP_LEASE_BLOB && op != OP_UNDELETE && op < OP_SET_POLICY &&
         !check_use(run, &lease, !is_read_op(op) && op != OP_SNAPSHOT, false))
         return;
     if (!check_condition(run, exists, stamp))
@@ -1053,7 +1093,8 @@ static void on_blob(struct run *run)
     run->out->stamp = exists ? stamp : NULL;
     if ((op == OP_GET_BLOCK_LIST && !b->exists) || op == OP_GET_TAGS)
         run->out->stamp = NULL;
-    perform(run);
+    if (op == OP_COPY || rule_check_protection(run)) /* a copy reads its source first */
+        perform(run);
 }
 
 /* Who asks, and how: before anything is looked at. */

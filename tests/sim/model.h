@@ -10,6 +10,7 @@
 #include "contents.h"
 #include "kept.h"
 #include "leases.h"
+#include "protect.h"
 
 #define STAGED_MAX      BLOCK_IDS
 #define SNAPSHOTS_MAX   16u
@@ -37,7 +38,9 @@ struct snapshot_state {
     enum tier tier;
     enum copy_state copy;
     struct contents contents;
-    uint64_t expires; /* soft-deleted until then, in ticks; 0: it is not */
+    uint64_t expires;           /* soft-deleted until then, in ticks; 0: it is not */
+    uint64_t created, modified; /* in ticks, in runs of protection */
+    struct shield shield;
 };
 
 /* What a copy that is pending is to make of the blob. */
@@ -45,6 +48,7 @@ struct pending_state {
     struct copy_id id;
     enum fate fate;
     unsigned metadata, type, tag;
+    struct shield shield;
     struct contents contents;
 };
 
@@ -74,6 +78,8 @@ struct blob_state {
     const struct stamp
         *last_stamp; /* of what there was last, where only versions are left; NULL: not known */
     uint32_t last_length;
+    uint64_t created, modified; /* in ticks, in runs of protection */
+    struct shield shield;
 };
 
 /* A deleted container, which is retained with its blobs. */
@@ -85,6 +91,7 @@ struct kept_container {
     uint64_t server_space;
     struct stamp *stamp;
     struct stored_policy policies[POLICIES];
+    struct protection protection;
 };
 
 struct container_state {
@@ -99,6 +106,7 @@ struct container_state {
     struct stamp *stamp;
     unsigned metadata, access;
     struct stored_policy policies[POLICIES];
+    struct protection protection;
     struct model_lease lease;
     struct ending forgotten; /* then a second Delete Container stops to succeed */
 };

@@ -53,6 +53,8 @@ static bool find_source(struct run *run, struct source *ret_source)
         return refuse_source(run, 412, "SourceConditionNotMet");
     if (!s && b.comes_back && rule_is_doubtful(run, &b.back) && run->doubt.source_came_back)
         b.tier = b.comes_back;
+    if (ret_source->contents->key > 0)
+        return refuse_source(run, 409, "BlobUsesCustomerSpecifiedEncryption");
     ret_source->is_archived = !s && b.tier == AT_ARCHIVE;
     if (ret_source->is_archived && ask->is_sync)
         return refuse_source(run, 409, b.comes_back ? "BlobBeingRehydrated" : "BlobArchived");
@@ -110,19 +112,23 @@ static void take(struct run *run, const struct pending_state *from)
     b->tag = from->tag;
     b->tier = AT_INFERRED;
     b->comes_back = AT_INFERRED;
+    b->shield = from->shield;
 }
 
 /* What is there stays, or there is nothing yet. */
 static void begin_pending(struct run *run, const struct pending_state *target)
 {
     struct blob_state *b = &run->out->blob;
-    bool is_place = !b->exists, keeps;
+    bool is_place = !b->exists, keeps = false;
 
     if (is_place ? !rule_make_way(run, target->contents.kind)
                  : !rule_begin_version(run, target->contents.kind, &keeps))
         return;
     b->is_place = is_place;
+    if (keeps)
+        b->shield = rule_default_shield(run);
     if (is_place) {
+        rule_set_created(run, target->contents.kind);
         take(run, target);
         b->contents = empty_of(run, target->contents.kind);
     }
@@ -139,6 +145,8 @@ void rule_end_copy(struct run *run, enum copy_state how)
         rule_replace_by_copy(run);
     b->is_place = false;
     if (how != COPIED)
+        b->pending.shield = (struct shield){ .mode = NOT_RETAINED };
+    if (how != COPIED)
         b->pending.contents = empty_of(run, b->pending.contents.kind);
     take(run, &b->pending);
     rule_new_version(run);
@@ -153,6 +161,7 @@ void rule_copy(struct run *run)
     struct contents contents;
     struct source source;
     struct pending_state target;
+    struct shield shield;
 
     if (ask->is_remote && ask->fate == FATE_LIES_AT_ONCE) {
         rule_refuse(run, 500, "CannotVerifyCopySource");
@@ -166,18 +175,19 @@ void rule_copy(struct run *run)
         rule_refuse(run, 409, "CannotVerifyCopySource");
         return;
     }
-    if (!check_lease(run))
+    if (!rule_check_protection(run) || !check_lease(run))
         return;
     if (b->exists && b->contents.kind != source.contents->kind) {
         rule_refuse(run, 409, "InvalidBlobType");
         return;
     }
-    if (!rule_check_archived(run, b))
+    if (!rule_check_archived(run, b) || !rule_give_shield(run, &shield))
         return;
     target = (struct pending_state){ .fate = ask->fate,
                                      .metadata = ask->metadata ? ask->metadata : source.metadata,
                                      .type = source.type,
                                      .tag = ask->tag,
+                                     .shield = shield,
                                      .contents = *source.contents };
     if (ask->is_remote && !ask->is_sync) {
         begin_pending(run, &target);
@@ -185,6 +195,7 @@ void rule_copy(struct run *run)
     }
     if (!rule_make_way(run, target.contents.kind))
         return;
+    rule_set_created(run, target.contents.kind);
     rule_change_blob(run, 202);
     take(run, &target);
     b->staged_count = 0;

@@ -77,6 +77,8 @@ void rule_delete_snapshot(struct run *run)
     } else if (b->snapshots[i].expires == 0) {
         rule_refuse(run, 409, "BlobSnapshotNotSoftDeleted");
         return;
+    } else if (!rule_check_deletion(run)) {
+        return;
     } else {
         remove_snapshot(b, i);
     }

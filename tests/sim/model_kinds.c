@@ -24,7 +24,7 @@ void rule_append_block(struct run *run)
         rule_refuse(run, 412, "MaxBlobSizeConditionNotMet");
     } else if (contents->appended >= limit_of(LIMIT_APPENDED, UINT_MAX)) {
         rule_refuse(run, 409, "BlockCountExceedsLimit");
-    } else {
+    } else if (rule_check_key(run, contents->key)) {
         rule_change_blob(run, 201);
         contents_append(contents, &ask->content, run->commits);
     }
@@ -68,7 +68,7 @@ void rule_put_page(struct run *run)
         rule_refuse(run, 416, "InvalidPageRange");
         return;
     }
-    if (!check_sequence(run))
+    if (!check_sequence(run) || !rule_check_key(run, contents->key))
         return;
     rule_change_blob(run, 201);
     contents_write(contents, ask->range_from, ask->range_to + 1 - ask->range_from,
@@ -84,6 +84,8 @@ void rule_set_properties(struct run *run)
     bool of_pages = ask->has_size || ask->sequence_act != SEQUENCE_KEPT;
 
     if (of_pages && !rule_check_kind(run, KIND_PAGES))
+        return;
+    if (ask->protect.key > 0 && !rule_check_key(run, contents->key))
         return;
     if (!rule_check_archived(run, b))
         return;
@@ -178,6 +180,8 @@ static void set_tier_of_version(struct run *run)
     struct blob_state *b = &run->out->blob;
     struct snapshot_state *s = &b->snapshots[run->out->snapshot - b->snapshots];
 
+    if (!rule_check_key(run, s->contents.key))
+        return;
     if (s->contents.kind != KIND_BLOCKS) {
         rule_refuse(run, 400, "AccessTierNotSupportedForBlobType");
         return;
@@ -196,6 +200,8 @@ void rule_set_tier(struct run *run)
         set_tier_of_version(run);
         return;
     }
+    if (!rule_check_key(run, b->contents.key))
+        return;
     if (b->contents.kind != KIND_BLOCKS) {
         rule_refuse(run, 400, "AccessTierNotSupportedForBlobType");
         return;

@@ -81,6 +81,24 @@ void rule_begin_kind(struct run *run);
 bool rule_check_signature(struct run *run);
 bool rule_check_permission(struct run *run, bool exists);
 
+/* model_protect.c */
+/* These refuse what a policy or a hold protects and return false, or return true: the deletion that is asked for; any
+ * other change of the base; the deletion of the container. */
+bool rule_check_deletion(struct run *run);
+bool rule_check_protection(struct run *run);
+bool rule_check_drop(struct run *run);
+/* The policy and the hold of a new state of the blob: those of the request, or the container's default. False: it was
+ * refused. */
+bool rule_give_shield(struct run *run, struct shield *ret_shield);
+struct shield rule_default_shield(const struct run *run);
+/* Set and Delete Blob Immutability Policy, Set Blob Legal Hold. */
+void rule_set_shield(struct run *run);
+/* The base is about to be replaced by a blob of that kind, which may keep its date. */
+void rule_set_created(struct run *run, enum blob_kind kind);
+void rule_protect_container(struct run *run);
+/* Has the request the key with which something was written? False: it was refused. */
+bool rule_check_key(struct run *run, unsigned key);
+
 /* model_copy.c */
 void rule_copy(struct run *run);
 void rule_abort_copy(struct run *run);

@@ -66,7 +66,10 @@ struct snapshot_state *rule_add_state(struct run *run, uint64_t at)
                                  .tag = b->tag,
                                  .tier = b->tier,
                                  .copy = b->copy == COPIES_STILL ? IS_NO_COPY : b->copy,
-                                 .contents = b->contents };
+                                 .contents = b->contents,
+                                 .created = b->created,
+                                 .modified = b->modified,
+                                 .shield = b->shield };
     if (run->commits && at > 0)
         times_format(at, b->snapshots[place].time->snapshot);
     return &b->snapshots[place];

@@ -163,7 +163,7 @@ static const struct path_node *require_path(struct verdict *verdict, const struc
     unsigned above[PATH_TEXT_SIZE], count = 0;
     const struct path_node *last = NULL;
 
-    while (place > 0)
+    while (!path_is_root(place))
         above[count++] = place = path_parent(place);
     while (count > 0 && state->nodes[above[count - 1]] &&
            state->nodes[above[count - 1]]->is_directory) {
@@ -274,7 +274,7 @@ unsigned path_find_refusals(const struct path_ask *ask, const struct path_state 
     *ret_certain = 0;
     if (ask->user == PATH_NO_USER)
         return 0;
-    if (!state->exists || ask->op == PATH_LIST_DELETED) {
+    if (!state->exists[path_filesystem_of(ask->place)] || ask->op == PATH_LIST_DELETED) {
         *ret_certain = PATH_REFUSED; /* no list permits anything */
         return PATH_REFUSED;
     }

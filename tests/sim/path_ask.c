@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "roles.h"
+#include "world.h"
 
-const char *const path_filesystems[1] = { "fsys" };
+const char *const path_filesystems[PATH_FILESYSTEMS] = { "fsys", "fsys2" };
 const char *const path_op_names[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = "Filesystem Create",
+    [PATH_DELETE_FILESYSTEM] = "Filesystem Delete",
     [PATH_CREATE_FILE] = "Path Create (file)",
     [PATH_CREATE_DIRECTORY] = "Path Create (directory)",
     [PATH_PUT] = "Put Blob",
@@ -38,14 +40,19 @@ const char *const path_op_names[PATH_OPS] = {
 
 static const char names[PATH_NAMES + 1] = "abc";
 
+unsigned path_filesystem_count(void)
+{
+    return world->plan.fronts > 0 ? 1 : PATH_FILESYSTEMS;
+}
+
 void path_text(unsigned place, char to[PATH_TEXT_SIZE])
 {
     char back[PATH_TEXT_SIZE];
     size_t used = 0;
 
-    for (; place > 0; place = path_parent(place)) {
-        back[used++] = names[(place - 1) % PATH_NAMES];
-        if (path_parent(place) > 0)
+    for (; !path_is_root(place); place = path_parent(place)) {
+        back[used++] = names[path_name_of(place)];
+        if (!path_is_root(path_parent(place)))
             back[used++] = '/';
     }
     for (size_t i = 0; i < used; i++)
@@ -53,23 +60,23 @@ void path_text(unsigned place, char to[PATH_TEXT_SIZE])
     to[used] = '\0';
 }
 
-unsigned path_place(const char *text, size_t length)
+unsigned path_place(unsigned root, const char *text, size_t length)
 {
-    unsigned place = 0;
+    unsigned place = root;
 
     for (size_t i = 0; i < length; i += 2) {
         const char *name = memchr(names, text[i], PATH_NAMES);
 
-        if (!name || place >= PATH_DIRECTORIES || (i + 1 < length && text[i + 1] != '/'))
+        if (!name || place == PATH_PLACES || (i + 1 < length && text[i + 1] != '/'))
             return PATH_PLACES;
-        place = PATH_NAMES * place + 1 + (unsigned)(name - names);
+        place = path_child(place, (unsigned)(name - names));
     }
     return place;
 }
 
 bool path_is_below(unsigned place, unsigned above)
 {
-    while (place > above)
+    while (place > above && !path_is_root(place))
         place = path_parent(place);
     return place == above;
 }
@@ -81,8 +88,7 @@ unsigned path_moved(unsigned place, unsigned from, unsigned to)
     if (place == from)
         return to;
     parent = path_moved(path_parent(place), from, to);
-    return parent < PATH_DIRECTORIES ? PATH_NAMES * parent + 1 + (place - 1) % PATH_NAMES
-                                     : PATH_PLACES;
+    return parent < PATH_PLACES ? path_child(parent, path_name_of(place)) : PATH_PLACES;
 }
 
 const char *path_user(unsigned user)
@@ -182,11 +188,15 @@ static void format_time(const struct path_ask *ask, char *to, size_t size)
 void path_ask_format(const struct path_ask *ask, char *to, size_t size)
 {
     char path[PATH_TEXT_SIZE], source[PATH_TEXT_SIZE] = "", acl[PATH_ACL_SIZE] = "";
+    const char *from = "", *slash = "";
     char condition[80], of_source[80], lease[120], blocks[80], time[60];
 
     path_text(ask->place, path);
-    if (ask->op == PATH_RENAME)
+    if (ask->op == PATH_RENAME) {
         path_text(ask->from, source);
+        from = path_filesystems[path_filesystem_of(ask->from)];
+        slash = "/";
+    }
     if (ask->op == PATH_SET_ACL)
         path_acl_text(&ask->acl, false, acl);
     format_condition(&ask->condition, condition, sizeof condition);
@@ -195,11 +205,12 @@ void path_ask_format(const struct path_ask *ask, char *to, size_t size)
     format_blocks(ask, blocks, sizeof blocks);
     format_time(ask, time, sizeof time);
     (void)snprintf(to, size,
-                   "%s /%s%s%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
+                   "%s %s/%s%s%s%s%s%s%s%s by %u%s%s%s%s%s%s value=%u position=%u seed=%" PRIu64
                    " length=%u%s%s%s%s%s max=%u next=%u%s%s",
-                   path_op_names[ask->op], path, ask->snapshot[0] ? "@" : "", ask->snapshot,
-                   source[0] ? " from /" : "", source, ask->by_blob ? " as blob" : "", ask->user,
-                   condition, of_source[0] ? " source" : "", of_source, lease,
+                   path_op_names[ask->op], path_filesystems[path_filesystem_of(ask->place)], path,
+                   ask->snapshot[0] ? "@" : "", ask->snapshot, slash[0] ? " from " : "", from,
+                   slash, source, ask->by_blob ? " as blob" : "", ask->user, condition,
+                   of_source[0] ? " source" : "", of_source, lease,
                    ask->is_legacy ? " mode=legacy" : "", ask->is_recursive ? " recursive" : "",
                    ask->value, ask->position, ask->content.seed, ask->content.length, blocks, time,
                    ask->keeps_rest ? " keeps the rest" : "", ask->flushes ? " flushes" : "",

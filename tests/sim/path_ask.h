@@ -1,8 +1,8 @@
-/* Requests of a simulated client for a hierarchical account, through both of its endpoints: one filesystem, with three
- * names in each of its directories, three levels deep.
+/* Requests of a simulated client for a hierarchical account, through both of its endpoints: two filesystems (one in
+ * clusters), with three names in each of their directories, three levels deep.
  *
- * A place is the number of a path: 0 is the root, and the entries of the directory p are 3 p + 1 to 3 p + 3, in the order
- * of their names. */
+ * A place is the number of a path. In the first filesystem, 0 is the root, and the entries of the directory p are 3 p + 1 to
+ * 3 p + 3, in the order of their names. The places of the second one follow in the same order. */
 #ifndef LAGRA_SIM_PATH_ASK_H
 #define LAGRA_SIM_PATH_ASK_H
 
@@ -13,11 +13,13 @@
 #include "leases.h"
 
 #define PATH_NAMES       3u
-#define PATH_PLACES      40u
+#define PATH_FILESYSTEMS 2u
+#define PATH_OF_ONE      40u /* places of one filesystem */
+#define PATH_PLACES      (PATH_FILESYSTEMS * PATH_OF_ONE)
 #define PATH_TEXT_SIZE   16
 #define PATH_TOKEN_SIZE  120
 #define PATH_ACL_SIZE    400
-/* Places that can have entries. */
+/* Places of one filesystem that can have entries. */
 #define PATH_DIRECTORIES 13u
 /* Users who have no role, so that only lists permit something to them; 0 is the superuser. */
 #define PATH_USERS       2u
@@ -31,6 +33,7 @@
 
 enum path_op {
     PATH_CREATE_FILESYSTEM,
+    PATH_DELETE_FILESYSTEM,
     PATH_CREATE_FILE,
     PATH_CREATE_DIRECTORY,
     PATH_PUT, /* Put Blob */
@@ -154,15 +157,43 @@ struct path_reply {
     int64_t expiry_s;  /* Unix seconds; 0 if none */
 };
 
-extern const char *const path_filesystems[1];
+extern const char *const path_filesystems[PATH_FILESYSTEMS];
+/* Returns the number of filesystems in this run. */
+unsigned path_filesystem_count(void);
 extern const char *const path_op_names[PATH_OPS];
 /* Writes a path within the filesystem: "a/b"; "" for the root. */
 void path_text(unsigned place, char to[PATH_TEXT_SIZE]);
-/* Returns the place of a path, or PATH_PLACES if there is none. */
-unsigned path_place(const char *text, size_t length);
+/* Returns the place of a path in the filesystem of `root`, or PATH_PLACES if there is none. */
+unsigned path_place(unsigned root, const char *text, size_t length);
+static inline unsigned path_filesystem_of(unsigned place)
+{
+    return place / PATH_OF_ONE;
+}
+/* Returns the root of the filesystem. */
+static inline unsigned path_root(unsigned place)
+{
+    return place - place % PATH_OF_ONE;
+}
+static inline bool path_is_root(unsigned place)
+{
+    return place % PATH_OF_ONE == 0;
+}
+/* Not for a root. */
 static inline unsigned path_parent(unsigned place)
 {
-    return (place - 1) / PATH_NAMES;
+    return path_root(place) + (place % PATH_OF_ONE - 1) / PATH_NAMES;
+}
+/* Returns the number of its name in its directory. Not for a root. */
+static inline unsigned path_name_of(unsigned place)
+{
+    return (place % PATH_OF_ONE - 1) % PATH_NAMES;
+}
+/* Returns the entry of a directory with this name, or PATH_PLACES if it is too deep. */
+static inline unsigned path_child(unsigned place, unsigned name)
+{
+    return place % PATH_OF_ONE < PATH_DIRECTORIES
+               ? path_root(place) + PATH_NAMES * (place % PATH_OF_ONE) + 1 + name
+               : PATH_PLACES;
 }
 /* Returns whether the place is `above` or below it. */
 bool path_is_below(unsigned place, unsigned above);

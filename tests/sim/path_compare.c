@@ -127,7 +127,7 @@ static const char *compare_blocks(const struct path_node *node, const struct rep
 /* ---- snapshots ---- */
 
 /* Calls back for each snapshot in a response of List Blobs, in its order, until one differs. */
-static const char *each_snapshot(const struct reply *answer,
+static const char *each_snapshot(unsigned root, const struct reply *answer,
                                  const char *(*call)(unsigned place, const char *time,
                                                      uint64_t commit),
                                  uint64_t commit)
@@ -146,7 +146,7 @@ static const char *each_snapshot(const struct reply *answer,
             continue;
         snapshot += strlen("<Snapshot>");
         (void)snprintf(time, sizeof time, "%.*s", (int)strcspn(snapshot, "<"), snapshot);
-        why = call(path_place(name, strcspn(name, "<")), time, commit);
+        why = call(path_place(root, name, strcspn(name, "<")), time, commit);
     }
     return why;
 }
@@ -165,13 +165,14 @@ static const char *compare_snapshot(unsigned place, const char *time, uint64_t c
 }
 
 /* Those of files that have expired are shown until the files are collected. */
-static const char *compare_snapshots(const struct reply *answer, uint64_t commit, uint64_t now)
+static const char *compare_snapshots(unsigned root, const struct reply *answer, uint64_t commit,
+                                     uint64_t now)
 {
     const char *why;
 
     memset(seen_snapshots, 0, sizeof seen_snapshots);
-    why = each_snapshot(answer, compare_snapshot, commit);
-    for (unsigned i = 0; !why && i < PATH_PLACES; i++) {
+    why = each_snapshot(root, answer, compare_snapshot, commit);
+    for (unsigned i = root; !why && i < root + PATH_OF_ONE; i++) {
         const struct path_node *node = path_node_at(i, commit);
 
         if (node && seen_snapshots[i] != node->snapshot_count &&
@@ -189,10 +190,10 @@ static const char *take_snapshot(unsigned place, const char *time, uint64_t comm
     return NULL;
 }
 
-void path_take_snapshots(const struct reply *answer, uint64_t commit)
+void path_take_snapshots(unsigned root, const struct reply *answer, uint64_t commit)
 {
     memset(seen_snapshots, 0, sizeof seen_snapshots);
-    each_snapshot(answer, take_snapshot, commit);
+    each_snapshot(root, answer, take_snapshot, commit);
 }
 
 /* ---- lists ---- */
@@ -228,7 +229,7 @@ static unsigned next_entry(const struct path_ask *ask, uint64_t commit, unsigned
 {
     unsigned next = PATH_PLACES;
 
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = path_root(ask->place) + 1; i < path_root(ask->place) + PATH_OF_ONE; i++) {
         bool is_listed = is_file(ask->place, commit) ? i == ask->place && from
                          : ask->is_recursive ? i != ask->place && path_is_below(i, ask->place)
                                              : path_parent(i) == ask->place;
@@ -325,7 +326,7 @@ static bool was_entry(const char *object, const char *end, uint64_t from, uint64
     uint64_t changed;
 
     do {
-        for (unsigned i = 1; i < PATH_PLACES; i++) {
+        for (unsigned i = 0; i < PATH_PLACES; i++) {
             const struct path_node *node = path_node_at(i, to);
 
             if (node && !node->is_uncommitted && !compare_shown(object, end, node))
@@ -344,7 +345,7 @@ static bool was_empty(const struct path_ask *ask, uint64_t from, uint64_t to, ui
 
     listed_at = now;
     do {
-        if ((ask->place == 0 || path_node_at(ask->place, to)) &&
+        if ((path_is_root(ask->place) || path_node_at(ask->place, to)) &&
             next_entry(ask, to, ask->place, false) == PATH_PLACES)
             return true;
         changed = path_changed_before(from, to);
@@ -368,7 +369,7 @@ const char *path_compare_walk(const struct path_ask *ask, const struct reply *an
         unsigned place;
 
         read_member(object, end, "name", name, sizeof name);
-        place = path_place(name, strlen(name));
+        place = path_place(path_root(ask->place), name, strlen(name));
         if (place == PATH_PLACES || compare_places(place, last) <= 0 ||
             !path_is_below(place, ask->place))
             return "another entry in a walk";
@@ -394,7 +395,7 @@ bool path_next_page(const struct path_ask *ask, const struct reply *answer,
         length < 2 || length < 2u + bytes[1])
         return false;
     *ret_next = *ask;
-    ret_next->next = path_place((const char *)bytes + 2, bytes[1]);
+    ret_next->next = path_place(path_root(ask->place), (const char *)bytes + 2, bytes[1]);
     memcpy(ret_next->continuation, text, sizeof ret_next->continuation);
     return ret_next->next < PATH_PLACES;
 }
@@ -426,7 +427,7 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
     if (ask->op == PATH_LIST)
         return compare_list(ask, answer, commit, now);
     if (ask->op == PATH_LIST_SNAPSHOTS)
-        return compare_snapshots(answer, commit, now);
+        return compare_snapshots(ask->place, answer, commit, now);
     if (ask->op == PATH_LIST_DELETED)
         return path_compare_deleted(ask, answer, commit, now);
     if (ask->op == PATH_GET_SERVICE)

@@ -12,7 +12,7 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
 const char *path_compare_walk(const struct path_ask *ask, const struct reply *answer,
                               const struct path_moment *moment);
 /* Records the times of snapshots in a list of them. */
-void path_take_snapshots(const struct reply *answer, uint64_t commit);
+void path_take_snapshots(unsigned root, const struct reply *answer, uint64_t commit);
 /* Sets *ret_next to the request for the next page of a list. Returns false if this was the last page. */
 bool path_next_page(const struct path_ask *ask, const struct reply *answer,
                     struct path_ask *ret_next);

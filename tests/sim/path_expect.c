@@ -61,7 +61,7 @@ static unsigned find_ends(const struct path_state *state, const struct path_mome
     uint64_t first = moment->view.first, last = moment->view.last;
     unsigned doubts = 0;
 
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
         if (!state->nodes[i] || !path_has_expired(state->nodes[i], last))
             continue;
         doubts |= PATH_COLLECTED;
@@ -275,9 +275,9 @@ static struct path_expected expect_lease(const struct run *run, const struct pat
 /* Returns true if a directory of the path is a file. */
 static bool is_below_file(const struct path_state *state, unsigned place)
 {
-    while (place > 0) {
+    while (!path_is_root(place)) {
         place = path_parent(place);
-        if (state->nodes[place] ? !state->nodes[place]->is_directory : state->ghosts >> place & 1)
+        if (state->nodes[place] ? !state->nodes[place]->is_directory : state->ghosts[place])
             return true;
     }
     return false;
@@ -460,7 +460,7 @@ static bool has_entries_for_delete(const struct run *run)
     struct path_state state = *run->state;
 
     if (!run->ask->by_blob)
-        state.ghosts = 0;
+        memset(state.ghosts, 0, sizeof state.ghosts);
     return path_has_entries(&state, run->ask->place);
 }
 
@@ -488,7 +488,7 @@ static struct path_expected expect_set_acl(const struct path_ask *ask, const str
         return refusal(400, "InvaldAccessControlList");
     if (node->acl_is_unknown)
         return either_way(200, ask->place);
-    if (path_acls_are_equal(&acl, &node->acl) && (ask->place > 0 || node->has_record))
+    if (path_acls_are_equal(&acl, &node->acl) && (!path_is_root(ask->place) || node->has_record))
         return (struct path_expected){ .status = 200, .place = ask->place };
     return success(200, ask->place);
 }
@@ -548,6 +548,7 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
     const struct path_state *raw = path_state_at(commit);
     struct path_state effective, *state = &effective;
     const struct run run = { ask, state, raw, moment, doubts };
+    bool exists;
 
     path_effective(raw, moment, doubts, state);
     if (ask->op == PATH_SET_SERVICE)
@@ -556,9 +557,12 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
         return (struct path_expected){ .status = 200 };
     if (doubts & PATH_REFUSED)
         return refusal(403, "AuthorizationPermissionMismatch");
+    exists = state->exists[path_filesystem_of(ask->place)];
     if (ask->op == PATH_CREATE_FILESYSTEM)
-        return state->exists ? refusal(409, "FilesystemAlreadyExists") : success(201, 0);
-    if (!state->exists)
+        return exists ? refusal(409, "FilesystemAlreadyExists") : success(201, ask->place);
+    if (ask->op == PATH_DELETE_FILESYSTEM && exists)
+        return success(202, ask->place);
+    if (!exists)
         return refusal(404, ask->by_blob ? "ContainerNotFound" : "FilesystemNotFound");
     switch ((int)ask->op) {
     case PATH_CREATE_FILE:
@@ -576,7 +580,7 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
     case PATH_LIST_DELETED:
         return (struct path_expected){ .status = 200 };
     case PATH_LIST:
-        if (ask->place > 0 &&
+        if (!path_is_root(ask->place) &&
             (!state->nodes[ask->place] || state->nodes[ask->place]->is_uncommitted))
             return refusal(404, "PathNotFound");
         return (struct path_expected){ .status = 200 };

@@ -163,7 +163,7 @@ void path_judge_committed(unsigned slot_number)
 static bool tells_etag(const struct path_ask *ask)
 {
     return ask->op != PATH_DELETE && (ask->op != PATH_APPEND || ask->flushes) &&
-           ask->op != PATH_CREATE_FILESYSTEM && ask->op != PATH_RENAME &&
+           ask->op > PATH_DELETE_FILESYSTEM && ask->op != PATH_RENAME &&
            ask->op != PATH_PUT_BLOCK && ask->op != PATH_UNDELETE && ask->op != PATH_SET_SERVICE;
 }
 

@@ -43,25 +43,25 @@ void path_effective(const struct path_state *state, const struct path_moment *mo
     uint64_t now = path_now(moment, doubts);
 
     *ret_state = *state;
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
         if (!state->nodes[i] || !path_has_expired(state->nodes[i], now))
             continue;
         ret_state->nodes[i] = NULL;
         if (!(doubts & PATH_COLLECTED))
-            ret_state->ghosts |= UINT64_C(1) << i;
+            ret_state->ghosts[i] = true;
     }
 }
 
 void path_drop_expired(struct path_state *state, unsigned place, uint64_t now)
 {
-    for (; place > 0; place = path_parent(place))
+    for (; !path_is_root(place); place = path_parent(place))
         if (state->nodes[place] && path_has_expired(state->nodes[place], now))
             state->nodes[place] = NULL;
 }
 
 void path_remove(struct path_state *state, unsigned place)
 {
-    for (unsigned i = 1; i < PATH_PLACES; i++)
+    for (unsigned i = 0; i < PATH_PLACES; i++)
         if (path_is_below(i, place))
             state->nodes[i] = NULL;
 }
@@ -103,7 +103,7 @@ void path_retain(struct path_state *state, unsigned place, const struct path_vie
     *kept = (struct path_kept){
         .older = state->kept, .deleted = view->deleted_at, .expires = expires, .place = place
     };
-    for (unsigned i = 1; i < PATH_PLACES; i++)
+    for (unsigned i = 0; i < PATH_PLACES; i++)
         if (path_is_below(i, place))
             kept->nodes[i] = state->nodes[i];
     top = world_alloc(sizeof *top);
@@ -168,12 +168,23 @@ static const struct path_kept *without(const struct path_kept *list, const struc
     return copy;
 }
 
+void path_forget_kept(struct path_state *state, unsigned root)
+{
+    const struct path_kept *next;
+
+    for (const struct path_kept *kept = state->kept; kept; kept = next) {
+        next = kept->older;
+        if (path_root(kept->place) == root)
+            state->kept = without(state->kept, kept);
+    }
+}
+
 void path_undelete(struct path_state *state, const struct path_ask *ask, uint64_t now)
 {
     const struct path_kept *kept = find_kept(state, ask->place, ask->deletion, now);
 
     path_remove(state, ask->place);
-    for (unsigned i = 1; i < PATH_PLACES; i++)
+    for (unsigned i = 0; i < PATH_PLACES; i++)
         if (kept->nodes[i])
             state->nodes[i] = kept->nodes[i];
     state->kept = without(state->kept, kept);
@@ -231,7 +242,7 @@ static unsigned find_shown(const struct path_ask *ask, uint64_t commit, uint64_t
     unsigned count = 0;
 
     for (const struct path_kept *kept = path_state_at(commit)->kept; kept; kept = kept->older) {
-        if (!is_visible(kept, now) ||
+        if (!is_visible(kept, now) || path_root(kept->place) != path_root(ask->place) ||
             (ask->marker[0] &&
              compare_order(kept->place, kept->deleted, ask->next, ask->deletion) < 0))
             continue;
@@ -334,7 +345,7 @@ bool path_next_deleted(const struct path_ask *ask, const struct reply *answer,
     name = bytes[1] - 1u;
     if (length != 2 + name + 2 + 8)
         return false;
-    ret_next->next = path_place((const char *)bytes + 2, name);
+    ret_next->next = path_place(path_root(ask->place), (const char *)bytes + 2, name);
     ret_next->deletion = ~be64_get((const char *)bytes + 2 + name + 2);
     return ret_next->next < PATH_PLACES;
 }

@@ -28,9 +28,9 @@ const struct path_state *path_state_at(uint64_t commit)
     return state;
 }
 
-bool path_filesystem_exists(uint64_t commit)
+bool path_filesystem_exists(unsigned place, uint64_t commit)
 {
-    return path_state_at(commit)->exists;
+    return path_state_at(commit)->exists[path_filesystem_of(place)];
 }
 
 const struct path_node *path_node_at(unsigned place, uint64_t commit)
@@ -56,10 +56,8 @@ uint32_t path_length(const struct path_node *node)
 
 bool path_has_entries(const struct path_state *state, unsigned place)
 {
-    for (unsigned i = 1; i <= PATH_NAMES && place < PATH_DIRECTORIES; i++) {
-        if (state->nodes[PATH_NAMES * place + i])
-            return true;
-        if (state->ghosts >> (PATH_NAMES * place + i) & 1)
+    for (unsigned i = 0; i < PATH_NAMES && path_child(place, i) < PATH_PLACES; i++) {
+        if (state->nodes[path_child(place, i)] || state->ghosts[path_child(place, i)])
             return true;
     }
     return false;
@@ -69,11 +67,9 @@ unsigned path_destination(const struct path_ask *ask, const struct path_state *s
 {
     const struct path_node *node = state->nodes[ask->place];
 
-    if (ask->is_legacy || (ask->place > 0 && !(node && node->is_directory)))
+    if (ask->is_legacy || (!path_is_root(ask->place) && !(node && node->is_directory)))
         return ask->place;
-    return ask->place < PATH_DIRECTORIES
-               ? PATH_NAMES * ask->place + 1 + (ask->from - 1) % PATH_NAMES
-               : PATH_PLACES;
+    return path_child(ask->place, path_name_of(ask->from));
 }
 
 /* ---- changes of a commit ---- */
@@ -98,7 +94,7 @@ static void stamp(struct path_node *node, const struct path_node *was)
 
 static const struct path_acl *acl_above(const struct path_state *state, unsigned place)
 {
-    return place > 0 ? &state->nodes[path_parent(place)]->acl : NULL;
+    return path_is_root(place) ? NULL : &state->nodes[path_parent(place)]->acl;
 }
 
 /* The parents first, each of which inherits its list from its own. */
@@ -106,7 +102,7 @@ static void make_parents(struct path_state *state, unsigned place, unsigned owne
 {
     struct path_node *node;
 
-    if (place == 0)
+    if (path_is_root(place))
         return;
     place = path_parent(place);
     if (state->nodes[place])
@@ -272,7 +268,7 @@ static void apply_rename(struct path_state *state, const struct path_ask *ask,
     if (path_is_retained(ask, state->nodes[to]))
         path_retain(state, to, &moment->view);
 
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
         unsigned place = PATH_PLACES;
 
         if (state->nodes[i] && path_is_below(i, ask->from)) {
@@ -284,7 +280,7 @@ static void apply_rename(struct path_state *state, const struct path_ask *ask,
     }
     path_drop_expired(state, to, moment->view.last);
     path_remove(state, to);
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
         if (moved[i])
             state->nodes[i] = moved[i];
     }
@@ -349,8 +345,13 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
         path_drop_expired(state, ask->place, moment->view.last);
     switch ((int)ask->op) {
     case PATH_CREATE_FILESYSTEM:
-        state->exists = true;
-        make_parents(state, 1, PATH_NO_USER);
+        state->exists[path_filesystem_of(ask->place)] = true;
+        make_parents(state, path_child(ask->place, 0), PATH_NO_USER);
+        break;
+    case PATH_DELETE_FILESYSTEM:
+        state->exists[path_filesystem_of(ask->place)] = false;
+        path_remove(state, ask->place);
+        path_forget_kept(state, ask->place);
         break;
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
@@ -431,7 +432,7 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged)
 
     while (model->newest->since > commit)
         model->newest = model->newest->older;
-    for (unsigned i = 1; i < PATH_PLACES; i++) {
+    for (unsigned i = 0; i < PATH_PLACES; i++) {
         const struct path_node *node = model->newest->nodes[i];
         struct path_node *doubtful;
 
@@ -446,10 +447,10 @@ bool path_roll_back_cell(uint64_t survivor)
 {
     while (commits_is_lost(model->newest->since, survivor) && model->newest->older)
         model->newest = model->newest->older;
-    return model->newest->exists && moves_are_here_at(0, model->newest->since, survivor);
+    return model->newest->exists[0] && moves_are_here_at(0, model->newest->since, survivor);
 }
 
 unsigned path_cell(void)
 {
-    return model->newest->exists ? moves_cell_of(0, model->newest->since) : 0;
+    return model->newest->exists[0] ? moves_cell_of(0, model->newest->since) : 0;
 }

@@ -91,7 +91,8 @@ struct path_expected {
 };
 
 void path_model_begin(void);
-bool path_filesystem_exists(uint64_t commit);
+/* Returns whether the filesystem of the place exists. */
+bool path_filesystem_exists(unsigned place, uint64_t commit);
 /* Returns NULL if there is none. */
 const struct path_node *path_node_at(unsigned place, uint64_t commit);
 uint32_t path_length(const struct path_node *node);
@@ -138,7 +139,7 @@ void path_roll_back(uint64_t commit, uint64_t acknowledged);
 /* Removes the states that a crash of the calling process's cell has lost, if there are several cells. Returns whether the
  * filesystem exists and is in this cell. */
 bool path_roll_back_cell(uint64_t survivor);
-/* Returns the cell of the filesystem, or 0 if it does not exist or is between two cells. */
+/* Returns the cell of the only filesystem, or 0 if it does not exist or is between two cells. */
 unsigned path_cell(void);
 
 #endif

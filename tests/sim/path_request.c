@@ -12,7 +12,6 @@
 #include "draft.h"
 #include "world.h"
 
-#define FILESYSTEM "/devstoreaccount1/fsys"
 /* Deletion ids are times since 1601. */
 #define DELETION_ID_START                                                                          \
     ((uint64_t)(INSTANT_UNIX_EPOCH - UINT64_C(11644473600) * TICKS_PER_SECOND))
@@ -129,6 +128,12 @@ static void add_escaped(struct text *text, const char *value)
         text_printf(text, "%%%02X", (unsigned char)*value);
 }
 
+/* Returns the path of the filesystem of a place. */
+static struct bytes filesystem_path(unsigned place, struct arena *arena)
+{
+    return arena_printf(arena, "/devstoreaccount1/%s", path_filesystems[path_filesystem_of(place)]);
+}
+
 static void write_list(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     char directory[PATH_TEXT_SIZE];
@@ -137,7 +142,7 @@ static void write_list(const struct path_ask *ask, struct arena *arena, struct d
     text_init(&query, arena, 256);
     text_printf(&query, "resource=filesystem&recursive=%s", ask->is_recursive ? "true" : "false");
     path_text(ask->place, directory);
-    if (ask->place > 0)
+    if (!path_is_root(ask->place))
         text_printf(&query, "&directory=%s", directory);
     if (ask->max > 0)
         text_printf(&query, "&maxresults=%u", ask->max);
@@ -146,7 +151,7 @@ static void write_list(const struct path_ask *ask, struct arena *arena, struct d
         add_escaped(&query, ask->continuation);
     }
     set_method(draft, METHOD_GET, "GET");
-    draft->path = bytes_from_string(FILESYSTEM);
+    draft->path = filesystem_path(ask->place, arena);
     draft->query = text_bytes(&query);
 }
 
@@ -180,7 +185,7 @@ static void write_create(const struct path_ask *ask, struct arena *arena, struct
     }
 }
 
-/* Put Block, Put Block List, Get Block List. */
+/* Snapshot Blob, Put Block, Put Block List, Get Block List. */
 static void write_blocks(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
     static const char *const sources[] = { "Committed", "Uncommitted", "Latest" };
@@ -194,7 +199,9 @@ static void write_blocks(const struct path_ask *ask, struct arena *arena, struct
         add_content(ask, arena, draft);
         return;
     }
-    draft->query = bytes_from_string("comp=blocklist");
+    draft->query = bytes_from_string(ask->op == PATH_SNAPSHOT ? "comp=snapshot" : "comp=blocklist");
+    if (ask->op == PATH_SNAPSHOT)
+        return;
     if (ask->op == PATH_GET_BLOCK_LIST) {
         set_method(draft, METHOD_GET, "GET");
         draft->query = bytes_from_string("comp=blocklist&blocklisttype=all");
@@ -284,7 +291,8 @@ static void write_rename(const struct path_ask *ask, struct arena *arena, struct
     set_method(draft, METHOD_PUT, "PUT");
     if (ask->is_legacy)
         draft->query = bytes_from_string("mode=legacy");
-    add(draft, "x-ms-rename-source", arena_printf(arena, "/fsys/%s", source));
+    add(draft, "x-ms-rename-source",
+        arena_printf(arena, "/%s/%s", path_filesystems[path_filesystem_of(ask->from)], source));
 }
 
 /* Requests about retention, all of which the Blob endpoint has. */
@@ -330,7 +338,7 @@ static void write_deleted_list(const struct path_ask *ask, struct arena *arena, 
         add_escaped(&query, ask->marker);
     }
     set_method(draft, METHOD_GET, "GET");
-    draft->path = bytes_from_string(FILESYSTEM);
+    draft->path = filesystem_path(ask->place, arena);
     draft->query = text_bytes(&query);
 }
 
@@ -345,14 +353,18 @@ static void write_read(const struct path_ask *ask, struct arena *arena, struct d
         draft->query = arena_printf(arena, "snapshot=%s", ask->snapshot);
 }
 
-static void write_filesystem(const struct path_ask *ask, struct draft *draft)
+static void write_filesystem(const struct path_ask *ask, struct arena *arena, struct draft *draft)
 {
-    bool creates = ask->op == PATH_CREATE_FILESYSTEM;
-
-    set_method(draft, creates ? METHOD_PUT : METHOD_GET, creates ? "PUT" : "GET");
-    draft->path = bytes_from_string(FILESYSTEM);
-    draft->query = bytes_from_string(creates ? "resource=filesystem"
-                                             : "restype=container&comp=list&include=snapshots");
+    draft->path = filesystem_path(ask->place, arena);
+    draft->query = bytes_from_string("resource=filesystem");
+    if (ask->op == PATH_CREATE_FILESYSTEM) {
+        set_method(draft, METHOD_PUT, "PUT");
+    } else if (ask->op == PATH_DELETE_FILESYSTEM) {
+        set_method(draft, METHOD_DELETE, "DELETE");
+    } else {
+        set_method(draft, METHOD_GET, "GET");
+        draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
+    }
 }
 
 void path_request_write(const struct ask *of, struct arena *arena, struct draft *ret_draft)
@@ -361,11 +373,13 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     char path[PATH_TEXT_SIZE];
 
     path_text(ask->place, path);
-    ret_draft->path = arena_printf(arena, FILESYSTEM "/%s", path);
+    ret_draft->path =
+        arena_printf(arena, "%.*s/%s", BYTES_ARG(filesystem_path(ask->place, arena)), path);
     switch (ask->op) {
     case PATH_CREATE_FILESYSTEM:
+    case PATH_DELETE_FILESYSTEM:
     case PATH_LIST_SNAPSHOTS:
-        write_filesystem(ask, ret_draft);
+        write_filesystem(ask, arena, ret_draft);
         break;
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
@@ -389,14 +403,11 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_DELETE:
         write_delete(ask, arena, ret_draft);
         break;
+    case PATH_SNAPSHOT:
     case PATH_PUT_BLOCK:
     case PATH_PUT_BLOCK_LIST:
     case PATH_GET_BLOCK_LIST:
         write_blocks(ask, arena, ret_draft);
-        break;
-    case PATH_SNAPSHOT:
-        set_method(ret_draft, METHOD_PUT, "PUT");
-        ret_draft->query = bytes_from_string("comp=snapshot");
         break;
     case PATH_SET_EXPIRY:
     case PATH_UNDELETE:

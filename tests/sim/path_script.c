@@ -11,6 +11,7 @@
 
 static const unsigned weights[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = 1,
+    [PATH_DELETE_FILESYSTEM] = 1,
     [PATH_CREATE_FILE] = 8,
     [PATH_CREATE_DIRECTORY] = 6,
     [PATH_PUT] = 8,
@@ -45,11 +46,21 @@ static const struct path_node *newest(unsigned place)
     return path_node_at(place, world->commits);
 }
 
+/* Draws the root of a filesystem, mostly of one that exists. */
+static unsigned draw_root(struct draws *draws)
+{
+    unsigned count = path_filesystem_count(), filesystem = draw(draws, count);
+
+    if (!path_filesystem_exists(filesystem * PATH_OF_ONE, world->commits) && draw(draws, 8) != 0)
+        filesystem = (filesystem + 1) % count;
+    return filesystem * PATH_OF_ONE;
+}
+
 static unsigned draw_place(struct draws *draws)
 {
     static const unsigned below[] = { 3, 12, 12, 39 };
 
-    return 1 + draw(draws, below[draw(draws, 4)]);
+    return draw_root(draws) + 1 + draw(draws, below[draw(draws, 4)]);
 }
 
 /* Draws an existing place, of the given kind if one is found in `tries` draws. */
@@ -66,7 +77,7 @@ static unsigned depth(unsigned place)
 {
     unsigned count = 0;
 
-    for (; place > 0; place = path_parent(place))
+    for (; !path_is_root(place); place = path_parent(place))
         count++;
     return count;
 }
@@ -101,7 +112,7 @@ static void draw_conditions(struct draws *draws, struct path_ask *ask)
     bool is_read = ask->op >= PATH_READ;
     bool creates = ask->op <= PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST || ask->op == PATH_RENAME;
 
-    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST ||
+    if (ask->op <= PATH_DELETE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST ||
         ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST || ask->snapshot[0] ||
         is_of_retention(ask->op))
         return;
@@ -157,7 +168,7 @@ static void draw_leases(struct draws *draws, struct path_ask *ask)
     bool flushes = ask->op == PATH_FLUSH || ask->flushes;
     const struct path_node *node = newest(ask->place);
 
-    if (ask->op == PATH_CREATE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST ||
+    if (ask->op <= PATH_DELETE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST ||
         ask->snapshot[0] || is_of_retention(ask->op))
         return;
     if (ask->op == PATH_RENAME && !ask->is_legacy && node && node->is_directory)
@@ -192,21 +203,24 @@ static struct path_rights draw_rights(struct draws *draws)
 static void draw_acl(struct draws *draws, struct path_ask *ask)
 {
     const struct path_node *node;
+    unsigned root;
 
-    ask->place = draw(draws, 4) == 0 ? 0 : draw_existing(draws, draw(draws, 2) == 0, 4);
-    if (newest(0) && !newest(0)->acl.has_defaults)
-        ask->place = 0;
+    ask->place =
+        draw(draws, 4) == 0 ? draw_root(draws) : draw_existing(draws, draw(draws, 2) == 0, 4);
+    root = path_root(ask->place);
+    if (newest(root) && !newest(root)->acl.has_defaults)
+        ask->place = root;
     node = newest(ask->place);
     ask->acl.access = draw_rights(draws);
     ask->sets_mode = draw(draws, 4) == 0;
     ask->acl.is_sticky = ask->sets_mode && draw(draws, 2) == 0;
     if (ask->sets_mode)
         ask->acl.access.named = PATH_NO_USER;
-    ask->acl.has_defaults =
-        node && node->is_directory ? draw(draws, 2) == 0 || ask->place == 0 : draw(draws, 16) == 0;
+    ask->acl.has_defaults = node && node->is_directory ? draw(draws, 2) == 0 || ask->place == root
+                                                       : draw(draws, 16) == 0;
     if (ask->acl.has_defaults)
         ask->acl.defaults = draw_rights(draws);
-    if (ask->place == 0 && draw(draws, 4) != 0)
+    if (ask->place == root && draw(draws, 4) != 0)
         ask->acl.access.other = ask->acl.defaults.other = 7;
 }
 
@@ -257,11 +271,11 @@ static void draw_rename(struct draws *draws, struct path_ask *ask)
     ask->from = draw_existing(draws, draw(draws, 2) == 0, 8);
     ask->is_legacy = draw(draws, 2) == 0;
     do
-        ask->place = draw(draws, 12) == 0 && !ask->is_legacy ? 0 : draw_place(draws);
+        ask->place = draw(draws, 12) == 0 && !ask->is_legacy ? draw_root(draws) : draw_place(draws);
     while (depth(ask->place) + !ask->is_legacy > depth(ask->from) && depth(ask->place) > 1);
     if (depth(ask->place) + !ask->is_legacy > depth(ask->from))
         ask->is_legacy = true;
-    if (ask->place == 0)
+    if (path_is_root(ask->place))
         ask->is_legacy = false;
 }
 
@@ -269,9 +283,9 @@ static void draw_list(struct draws *draws, unsigned client, struct path_ask *ask
 {
     if (draw(draws, 2) == 0 && path_judge_next_page(client, ask))
         return;
-    ask->place = draw(draws, 3) == 0 ? 0 : draw_existing(draws, true, 4);
+    ask->place = draw(draws, 3) == 0 ? draw_root(draws) : draw_existing(draws, true, 4);
     if (newest(ask->place) && !newest(ask->place)->is_directory)
-        ask->place = 0;
+        ask->place = path_root(ask->place);
     ask->is_recursive = draw(draws, 2) == 0;
     ask->max = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, 3);
 }
@@ -358,7 +372,7 @@ static void draw_retention(struct draws *draws, unsigned client, struct path_ask
     if (ask->op == PATH_LIST_DELETED) {
         if (draw(draws, 2) == 0 && path_judge_next_page(client, ask))
             return;
-        ask->place = 0;
+        ask->place = draw_root(draws);
         ask->max = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, 3);
         return;
     }
@@ -450,7 +464,7 @@ static void draw_user(struct draws *draws, struct ask *ask)
     struct path_ask *path = &ask->path;
     const struct path_node *node = newest(path->place);
 
-    if (path->op == PATH_CREATE_FILESYSTEM || path->op == PATH_SET_SERVICE ||
+    if (path->op <= PATH_DELETE_FILESYSTEM || path->op == PATH_SET_SERVICE ||
         path->op == PATH_GET_SERVICE || (world->plan.faults & FAULT_WIRE) ||
         world->plan.fronts > 0 || draw(draws, 3) != 0 || path->snapshot[0])
         return;
@@ -469,10 +483,13 @@ void path_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     path->op = (enum path_op)draw_weighted(&draws, weights, PATH_OPS);
     if (!path_retains() && is_of_retention(path->op))
         path->op = PATH_READ;
-    if (!path_filesystem_exists(world->commits) && draw(&draws, 8) != 0)
+    path->place = draw_place(&draws);
+    if (!path_filesystem_exists(path->place, world->commits) && draw(&draws, 8) != 0)
         path->op = PATH_CREATE_FILESYSTEM;
-    if (path->op != PATH_CREATE_FILESYSTEM)
-        path->place = draw_place(&draws);
+    if (path->op == PATH_DELETE_FILESYSTEM && (world->plan.fronts > 0 || draw(&draws, 3) != 0))
+        path->op = PATH_READ;
+    if (path->op <= PATH_DELETE_FILESYSTEM)
+        path->place = path_root(path->place);
     draw_particular(&draws, client, path);
     draw_leases(&draws, path);
     draw_conditions(&draws, path);

@@ -6,6 +6,7 @@
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "judge.h"
+#include "kept_view.h"
 #include "world.h"
 
 #define SHORT_DAY (3 * TICKS_PER_SECOND)
@@ -76,6 +77,7 @@ enum error __wrap_blob_enter(struct decision *d)
 {
     enum error e = __real_blob_enter(d);
 
+    kept_entered(d->now);
     path_view_here()->clears = e == DECIDE_PREPARED && blob_state(d)->has_expired;
     return e;
 }

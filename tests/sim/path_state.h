@@ -6,12 +6,12 @@
 
 struct path_state {
     struct path_state *older;
-    uint64_t since;               /* the commit that created it */
-    bool exists;                  /* the filesystem */
+    uint64_t since; /* the commit that created it */
+    bool exists[PATH_FILESYSTEMS];
     unsigned days;                /* for which deleted paths are retained; 0: soft delete is off */
     const struct path_kept *kept; /* the newest first */
     const struct path_node *nodes[PATH_PLACES];
-    uint64_t ghosts; /* path_effective(): places of expired files that still have names */
+    bool ghosts[PATH_PLACES]; /* path_effective(): of expired files that still have names */
 };
 
 /* A deleted path that is retained, with everything below it. Never changed. */
@@ -34,6 +34,8 @@ bool path_is_retained(const struct path_ask *ask, const struct path_node *node);
 void path_drop_expired(struct path_state *state, unsigned place, uint64_t now);
 /* Removes what is at the place and below it. path_kept.c */
 void path_remove(struct path_state *state, unsigned place);
+/* Forgets the deleted paths of a filesystem that is deleted. path_kept.c */
+void path_forget_kept(struct path_state *state, unsigned root);
 /* Retains what is at the place and below it. path_kept.c */
 void path_retain(struct path_state *state, unsigned place, const struct path_view *view);
 struct path_expected path_expect_undelete(const struct path_ask *ask,

@@ -14,8 +14,8 @@
  * lease has an id. */
 #define OF_PATH   (3 + PATH_LEASE_IDS)
 #define OF_PATHS  (OF_PATH * PATH_PLACES)
-/* And the deleted paths, and the soft-delete policy. */
-#define STOCK_MAX (OF_PATHS + 2)
+/* And the deleted paths of each filesystem, and the soft-delete policy. */
+#define STOCK_MAX (OF_PATHS + PATH_FILESYSTEMS + 1)
 static unsigned stock_count; /* of this run */
 
 struct stock {
@@ -31,10 +31,14 @@ static void list_stock(struct stock stock[STOCK_MAX])
                                             { PATH_LIST, PATH_LIST_SNAPSHOTS } };
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
-    stock_count = path_retains() ? STOCK_MAX : OF_PATHS;
+    stock_count = path_retains() ? STOCK_MAX : OF_PATH * PATH_OF_ONE * path_filesystem_count();
     for (unsigned i = OF_PATHS; i < STOCK_MAX; i++) {
+        unsigned filesystem = i - OF_PATHS;
+        bool is_list = filesystem < PATH_FILESYSTEMS;
+
         stock[i].ask.op = OPS;
-        stock[i].ask.path.op = i == OF_PATHS ? PATH_LIST_DELETED : PATH_GET_SERVICE;
+        stock[i].ask.path.op = is_list ? PATH_LIST_DELETED : PATH_GET_SERVICE;
+        stock[i].ask.path.place = is_list ? filesystem * PATH_OF_ONE : 0;
         stock[i].ask.path.by_blob = true;
     }
     for (unsigned i = 0; i < OF_PATHS; i++) {
@@ -44,7 +48,7 @@ static void list_stock(struct stock stock[STOCK_MAX])
         stock[i].ask.op = OPS;
         ask->place = i / OF_PATH;
         if (what < 2)
-            ask->op = ops[ask->place == 0][what];
+            ask->op = ops[path_is_root(ask->place)][what];
         else
             ask->op = PATH_GET_ACCESS;
         ask->by_blob = ask->op == PATH_GET_BLOCK_LIST || ask->op == PATH_LIST_SNAPSHOTS;
@@ -122,7 +126,7 @@ static void adopt(const struct stock *stock, uint64_t commit)
     if (stock->ask.path.op == PATH_READ && stock->answer.status == 200 && node)
         path_fill(node, &stock->answer);
     if (stock->ask.path.op == PATH_LIST_SNAPSHOTS && stock->answer.status == 200)
-        path_take_snapshots(&stock->answer, commit);
+        path_take_snapshots(stock->ask.path.place, &stock->answer, commit);
 }
 
 static void end_stock(struct stock *stock, uint64_t survivor, bool is_here)

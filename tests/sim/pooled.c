@@ -11,10 +11,13 @@
 #include "fs_copy_steps.h"
 #include "judge.h"
 #include "moves.h"
+#include "protect.h"
 #include "service/decide_pool.h"
 #include "service/server.h"
 #include "request/request_private.h"
+#include "scheduler.h"
 #include "services.h"
+#include "world.h"
 
 #define JOBS_MAX 256
 
@@ -116,6 +119,14 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
                                       size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence);
 
+/* Once in six commits of runs of protection the thread stands still before it: what it has decided on may change meanwhile,
+ * and whoever changed it be told so. */
+static void stand_still(void)
+{
+    if (protect_is_on() && world_once_in(STREAM_SYSTEM, 6))
+        sched_sleep(world_draw(STREAM_SYSTEM, 100) * UINT64_C(1000000));
+}
+
 /* Several may be committed as one, and be done again alone when they cannot. */
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
                                       size_t count, instant now, struct store_access access,
@@ -138,6 +149,7 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
     }
     if (found > 0)
         judge_commits_parts((unsigned)slot, numbers, found);
+    stand_still();
     result = __real_store_commit(store, parts, count, now, access, ret_sequence);
     if (result && slot < 0) { /* what the thread has decided is not done */
         copy_steps()->ends = false;

@@ -95,7 +95,7 @@ static bool is_text(const struct item *item, uint64_t seed, uint32_t length)
 {
     static const struct {
         const char *name;
-        char stands_for;
+        char described_length;
     } escapes[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' } };
     const char *at = item->text, *end = at + item->text_size;
 
@@ -106,7 +106,7 @@ static bool is_text(const struct item *item, uint64_t seed, uint32_t length)
         for (unsigned e = 0; e < 3 && is == '&'; e++) {
             if (strncmp(at, escapes[e].name, strlen(escapes[e].name)) != 0)
                 continue;
-            is = escapes[e].stands_for;
+            is = escapes[e].described_length;
             step = strlen(escapes[e].name);
         }
         if (at >= end || is != c)

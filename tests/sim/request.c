@@ -22,6 +22,7 @@
 #include "kept.h"
 #include "malformed.h"
 #include "pooled.h"
+#include "protect.h"
 #include "recorded.h"
 #include "remote.h"
 #include "roles.h"
@@ -51,6 +52,8 @@ const char *const op_names[OPS] = {
     [OP_SET_ACL] = "Set ACL",
     [OP_LEASE_CONTAINER] = "Lease Container",
     [OP_RESTORE_CONTAINER] = "Restore Container",
+    [OP_PROTECT] = "Protect Container",
+    [OP_SHOW_PROTECTION] = "Show Protection",
     [OP_FIND] = "Find Blobs",
     [OP_LIST_BLOBS] = "List Blobs",
     [OP_LIST_CONTAINERS] = "List Containers",
@@ -80,6 +83,9 @@ const char *const op_names[OPS] = {
     [OP_COPY] = "Copy Blob",
     [OP_ABORT_COPY] = "Abort Copy",
     [OP_UNDELETE] = "Undelete Blob",
+    [OP_SET_POLICY] = "Set Policy",
+    [OP_DELETE_POLICY] = "Delete Policy",
+    [OP_SET_HOLD] = "Set Legal Hold",
 };
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
@@ -550,6 +556,15 @@ static void add_of_copy(struct sent *sent)
             arena_printf(sent->exchange.arena, "\"0x%" PRIX64 "\"", ask->source_etag));
 }
 
+static void add_protection(struct sent *sent)
+{
+    struct http_header headers[PROTECT_HEADERS];
+    unsigned count = protect_headers(sent->ask, sent->exchange.arena, headers);
+
+    for (unsigned i = 0; i < count; i++)
+        add(sent, headers[i].name.ptr, headers[i].value);
+}
+
 static void add_particular(struct sent *sent)
 {
     const struct ask *ask = sent->ask;
@@ -592,6 +607,7 @@ static void add_particular(struct sent *sent)
     if (ask->has_range)
         add(sent, "range",
             arena_printf(sent->exchange.arena, "bytes=%u-%u", ask->range_from, ask->range_to));
+    add_protection(sent);
 }
 
 /* ---- method, target, body ---- */
@@ -616,6 +632,9 @@ static const struct {
     [OP_COPY] = { METHOD_PUT, "PUT", true, NULL },
     [OP_ABORT_COPY] = { METHOD_PUT, "PUT", true, "comp=copy" },
     [OP_UNDELETE] = { METHOD_PUT, "PUT", true, "comp=undelete" },
+    [OP_SET_POLICY] = { METHOD_PUT, "PUT", true, "comp=immutabilityPolicies" },
+    [OP_DELETE_POLICY] = { METHOD_DELETE, "DELETE", true, "comp=immutabilityPolicies" },
+    [OP_SET_HOLD] = { METHOD_PUT, "PUT", true, "comp=legalhold" },
     [OP_LIST_BLOBS] = { METHOD_GET, "GET", false, "restype=container&comp=list" },
     [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list" },
     [OP_SET_SERVICE] = { METHOD_PUT, "PUT", false, "restype=service&comp=properties" },
@@ -643,8 +662,13 @@ static const struct {
 
 static void add_page_query(const struct ask *ask, struct text *query)
 {
-    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs",
-                                         "deleted",   "versions", "deletedwithversions" };
+    static const char *const words[] = { "snapshots",
+                                         "metadata",
+                                         "uncommittedblobs",
+                                         "deleted",
+                                         "versions",
+                                         "deletedwithversions",
+                                         "immutabilitypolicy,legalhold" };
     const struct page_ask *page = &ask->page;
     const char *before = "&include=";
 
@@ -1068,8 +1092,9 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
 
     request->peer = bytes_of(direct_peer, sizeof direct_peer - 1);
     request->listener_tag = endpoint_of(server, sent->ask);
-    request->secure =
-        sent->ask->token > 0 && sent->ask->signature == SIGNED && roles_sends_securely(sent->ask);
+    request->secure = (sent->ask->token > 0 && sent->ask->signature == SIGNED &&
+                       roles_sends_securely(sent->ask)) ||
+                      sent->ask->protect.key > 0;
     if (sim_service()->write) {
         sim_service()->write(sent->ask, sent->exchange.arena, &sent->draft);
         copy_body(sent, sent->draft.body, ret_size);
@@ -1150,6 +1175,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
         answer->blob_length = strtoull(number, NULL, 10);
         answer->has_blob_length = true;
     }
+    if (protect_is_on())
+        protect_read_header(header, answer);
     if (sim_service()->read_header)
         sim_service()->read_header(header, answer);
 }
@@ -1328,6 +1355,14 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
         sm_request_send(slot, ask, ret_answer);
         return;
     }
+    if (protect_is_of_operator(ask)) {
+        protect_send(server, slot, ask, &answer);
+        answer.body_whole = true;
+        answer.commits_after = world->commits;
+        answer.ended_ns = world->now_ns;
+        *ret_answer = answer;
+        return;
+    }
     sent = calloc(1, sizeof *sent);
     sent->slot = slot;
     sent->ask = ask;
@@ -1396,7 +1431,7 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
         " by SAS", " by policy", " by a user's SAS", " by an account's SAS"
     };
     bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND;
-    char page[160] = "", dates[80] = "", range[160] = "";
+    char page[160] = "", dates[80] = "", range[160] = "", protection[120];
 
     if (lists)
         format_page(&ask->page, page, sizeof page);
@@ -1438,15 +1473,16 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
     if (ask->modified_since || ask->unmodified_since)
         (void)snprintf(dates, sizeof dates, " since=%" PRId64 " unmodified=%" PRId64,
                        ask->modified_since, ask->unmodified_since);
+    protect_format(ask, protection, sizeof protection);
     (void)snprintf(to, size,
-                   "%s %s/%s%s%s%s%s%s%s%s%s%s sas=%u if_tag=%u tag=%u lease=%u meta=%u act=%d "
+                   "%s %s/%s%s%s%s%s%s%s%s%s%s%s sas=%u if_tag=%u tag=%u lease=%u meta=%u act=%d "
                    "proposed=%u dur=%d len=%u "
                    "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
                    ask->is_version    ? "#"
                    : ask->snapshot[0] ? "@"
                                       : "",
-                   ask->snapshot, conditions[ask->condition], dates, range,
+                   ask->snapshot, conditions[ask->condition], dates, range, protection,
                    signatures[ask->signature], ask->malformed ? " malformed:" : "",
                    ask->malformed ? ask->malformed->name : "", page, ask->sas, ask->if_tag,
                    ask->tag, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,

@@ -11,6 +11,7 @@
 #include "framing.h"
 #include "fs_ask.h"
 #include "path_ask.h"
+#include "protect_ask.h"
 #include "queue_ask.h"
 #include "sm_ask.h"
 #include "table_ask.h"
@@ -24,6 +25,8 @@ enum op {
     OP_SET_ACL,
     OP_LEASE_CONTAINER,
     OP_RESTORE_CONTAINER,
+    OP_PROTECT,         /* by the operator: changes the protection of a container, */
+    OP_SHOW_PROTECTION, /* or shows it */
     OP_FIND,
     OP_LIST_BLOBS,
     OP_LIST_CONTAINERS,
@@ -53,6 +56,9 @@ enum op {
     OP_COPY,
     OP_ABORT_COPY,
     OP_UNDELETE,
+    OP_SET_POLICY,
+    OP_DELETE_POLICY,
+    OP_SET_HOLD,
     OPS
 };
 
@@ -121,7 +127,8 @@ enum {
     INCLUDE_DELETED = 8,
     INCLUDE_VERSIONS = 16,
     INCLUDE_VERSIONS_ONLY = 32, /* names that have no current version */
-    INCLUDES = 64
+    INCLUDES = 64,
+    INCLUDE_PROTECTION = 64, /* policies and holds */
 };
 struct page_ask {
     unsigned include;  /* INCLUDE_ bits; of containers: metadata alone */
@@ -140,6 +147,7 @@ struct segment {
     uint64_t seed;
     uint32_t length;
     uint8_t block; /* id + 1; 0: not of a block */
+    uint8_t key;   /* of the customer, with which a block was staged; 0: none */
 };
 
 struct ask {
@@ -211,6 +219,7 @@ struct ask {
     bool has_range;
     uint32_t range_from, range_to;
     struct table_ask table; /* of the Table service */
+    struct protect_ask protect;
     /* How the client behaves. */
     bool in_pieces;         /* the body comes in pieces */
     uint64_t pause_ns;      /* between them */
@@ -248,6 +257,7 @@ struct reply {
     int lease_time;
     char range[64];
     char origin[24]; /* that may read the answer */
+    struct protect_reply protect;
     struct queue_reply queue;
     struct table_tokens table;
     struct fs_reply fs;

@@ -8,7 +8,7 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/failure-guarantees.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each, of paths,
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), an eighth of which is of protection; of files by REST and by SMB for a third of that each, of paths,
 //             of three front ends, with one cell or several, and of files behind them, for an eighth each; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
@@ -111,11 +111,13 @@ function campaigns() {
     const start = Date.now() * 1000;
     const crashes = Number(process.env.LAGRA_SIM_CRASHES ?? 100_000);
     const requests = Number(process.env.LAGRA_SIM_REQUESTS ?? 10_000_000);
+    const shared = Math.ceil(Number(seconds) / 8);
     const campaign = (at, ...args) => ['--seed', String(start + at), ...args.map(String)];
 
     if (!options.soak)
         return {
-            [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
+            [`${seconds - shared} s from seed 1`]: ['--seed', '1', '--seconds', String(seconds - shared)],
+            'policies, holds and keys': ['--seed', '1', '--service', 'protect', '--seconds', String(shared)],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'paths of a hierarchical account': ['--seed', '1', '--service', 'path', '--seconds', String(Math.ceil(Number(seconds) / 8))],
@@ -145,6 +147,9 @@ function campaigns() {
         'paths of a hierarchical account': campaign(18e8, '--requests', requests / 5, '--service', 'path'),
         'paths, many requests in each life': campaign(19e8, '--requests', requests / 10, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'path'),
+        'policies, holds and keys': campaign(21e8, '--requests', requests / 5, '--service', 'protect'),
+        'policies, holds and keys, many requests in each life': campaign(22e8, '--requests', requests / 10, '--faults', 259,
+            '--lives', 3, '--clients', 6, '--operations', 400, '--service', 'protect'),
         'two front ends': campaign(13e8, '--requests', requests / 10, '--fronts', 2),
         'three front ends': campaign(14e8, '--requests', requests / 10, '--fronts', 3),
         'files behind two front ends': campaign(16e8, '--requests', requests / 20, '--fronts', 2, '--service', 'file'),

@@ -221,6 +221,8 @@ static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
         page->prefix = draw(draws, LIST_PREFIXES);
     if (draw(draws, 2) == 0)
         page->max = draw(draws, 3) > 0 ? 1 + draw(draws, 4) : 5000;
+    if (protect_is_on() && ask->op == OP_LIST_BLOBS && draw(draws, 3) > 0)
+        page->include |= INCLUDE_PROTECTION;
     page->by_delimiter = ask->op == OP_LIST_BLOBS && draw(draws, 3) == 0;
     if (ask->op == OP_LIST_CONTAINERS)
         page->include &= INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0);
@@ -246,7 +248,7 @@ static bool takes_lease_id(enum op op)
 {
     return !is_of_service(op) && op != OP_CREATE_CONTAINER && !is_listing_op(op) &&
            op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH &&
-           op != OP_UNDELETE && op != OP_RESTORE_CONTAINER;
+           op != OP_UNDELETE && op != OP_RESTORE_CONTAINER && op != OP_SHOW_PROTECTION;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -409,7 +411,9 @@ static enum op draw_op(struct draws *draws, bool layered)
                              : kept_is_on()        ? kept_weights
                                                    : weights;
 
-    if (kept_has_containers() && draw(draws, 3) == 0)
+    if (protect_is_on() && (!kept_has_containers() || draw(draws, 3) > 0))
+        return protect_draw_op(draws);
+    if (kept_has_containers() && (protect_is_on() || draw(draws, 3) == 0))
         of_run = kept_container_weights;
     return (enum op)draw_weighted(draws, of_run, OPS);
 }
@@ -451,6 +455,8 @@ static unsigned draw_container(struct draws *draws, bool layered)
 {
     if (commits_are_divided())
         return draw(draws, CONTAINERS);
+    if (protect_is_on())
+        return draw(draws, 3) > 0 ? 0 : draw(draws, CONTAINERS - 1);
     return !layered && draw(draws, 8) == 0 ? 1 + draw(draws, CONTAINERS - 1) : 0;
 }
 
@@ -469,6 +475,19 @@ static void draw_for_cells(struct draws *draws, struct ask *ask)
         ask->think_ns = draw(draws, 20) * SECOND_NS;
 }
 
+/* The first requests make what others need. */
+static void draw_first(unsigned client, unsigned number, struct ask *ask)
+{
+    if (number == 0 && client % 2 == 0)
+        ask->op = OP_CREATE_CONTAINER;
+    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
+        ask->op = OP_SET_SERVICE;
+    if (protect_is_on() && number < 3 && client == 0 && number != 1) {
+        ask->op = number == 0 ? OP_CREATE_CONTAINER : OP_PROTECT;
+        ask->container = 0;
+    }
+}
+
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -480,10 +499,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     ask.blob = layered || draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
     if (is_of_policies() && draw(&draws, 6) == 0 && script_rests_on_policy(ask.container))
         ask.op = OP_SET_ACL;
-    if (number == 0 && client % 2 == 0)
-        ask.op = OP_CREATE_CONTAINER;
-    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
-        ask.op = OP_SET_SERVICE;
+    draw_first(client, number, &ask);
     if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
         ask.op == OP_SET_CONTAINER_METADATA)
         ask.metadata = draw(&draws, 1000);
@@ -533,7 +549,9 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_policies(&draws, &ask, number == 1);
     if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
         ask.origin = draw(&draws, 3);
-    draw_behaviour(&draws, &ask, 40, 30);
+    if (protect_is_on())
+        protect_draw(&draws, client, number, &ask);
+    draw_behaviour(&draws, &ask, protect_is_on() ? 12 : 40, protect_is_on() ? 12 : 30);
     if (commits_are_divided())
         draw_for_cells(&draws, &ask);
     *ret_ask = ask;

@@ -45,24 +45,19 @@ static void end_blobs(struct server *server)
     linear_check();
 }
 
+/* The service of blobs, by the name of its runs. */
+#define BLOBS_AS(name_)                                                                            \
+    {                                                                                              \
+        .name = name_, .service = &blob_service, .names = container_names,                         \
+        .name_count = CONTAINERS, .cell_of = model_cell_of, .draw = script_draw,                   \
+        .format = ask_format_blob, .begin = begin_blobs, .begin_life = judge_begin_life,           \
+        .asked = judge_asked, .committed = judge_committed, .committed_behind = pending_committed, \
+        .has_committed = judge_has_committed, .answered = judge_answered,                          \
+        .take_stock = judge_take_stock, .return_to = model_return_to, .check_end = end_blobs       \
+    }
+
 static const struct sim_service services[SIM_SERVICES] = {
-    [SIM_BLOB] = { .name = "blob",
-                   .service = &blob_service,
-                   .names = container_names,
-                   .name_count = CONTAINERS,
-                   .cell_of = model_cell_of,
-                   .draw = script_draw,
-                   .format = ask_format_blob,
-                   .begin = begin_blobs,
-                   .begin_life = judge_begin_life,
-                   .asked = judge_asked,
-                   .committed = judge_committed,
-                   .committed_behind = pending_committed,
-                   .has_committed = judge_has_committed,
-                   .answered = judge_answered,
-                   .take_stock = judge_take_stock,
-                   .return_to = model_return_to,
-                   .check_end = end_blobs },
+    [SIM_BLOB] = BLOBS_AS("blob"),
     [SIM_QUEUE] = { .name = "queue",
                     .service = &queue_service,
                     .names = container_names,
@@ -138,6 +133,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .has_committed = path_judge_has_committed,
                    .answered = path_judge_answered,
                    .take_stock = path_judge_take_stock },
+    [SIM_PROTECT] = BLOBS_AS("protect"),
 };
 
 /* Seeds draw one of these; files and paths are asked for by name. */
@@ -151,6 +147,11 @@ static const unsigned drawn[4] = {
 const struct sim_service *sim_service(void)
 {
     return &services[world->plan.service];
+}
+
+bool sim_is_of_blobs(void)
+{
+    return world->plan.service == SIM_BLOB || world->plan.service == SIM_PROTECT;
 }
 
 unsigned sim_service_named(const char *name)

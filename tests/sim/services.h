@@ -72,6 +72,10 @@ const char *sim_service_name(unsigned number);
 /* The number that a seed draws. */
 unsigned sim_service_of(uint64_t random);
 
-enum { SIM_BLOB, SIM_QUEUE, SIM_TABLE, SIM_FILE, SIM_PATH, SIM_SERVICES };
+/* SIM_PROTECT: blobs, too (protect.h). */
+enum { SIM_BLOB, SIM_QUEUE, SIM_TABLE, SIM_FILE, SIM_PATH, SIM_PROTECT, SIM_SERVICES };
+
+/* Is this run one of blobs? */
+bool sim_is_of_blobs(void);
 
 #endif

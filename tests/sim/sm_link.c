@@ -50,7 +50,7 @@ void sm_link_open(const struct endpoint *endpoint)
     if (!waiters_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
-    if (!scavenger_start(service->kept))
+    if (!scavenger_start(service->scavenger))
         world_fail("the thread of handles that are kept does not start");
 }
 

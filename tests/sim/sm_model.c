@@ -51,11 +51,11 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
                                 bool has_waited)
 {
     const struct fs_node *node = &state->nodes[at];
-    unsigned strips = replaces(ask) ? CACHES_ALL : ask->access != 0 ? CACHES_W : 0;
+    unsigned breaks_caching = replaces(ask) ? CACHES_ALL : ask->access != 0 ? CACHES_W : 0;
     const struct fs_use use = { .access = ask->access | (replaces(ask) ? MAY_W : 0),
                                 .share = ask->share,
-                                .strips = strips,
-                                .waits_for = strips & CACHES_W,
+                                .breaks_caching = breaks_caching,
+                                .waits_for = breaks_caching & CACHES_W,
                                 .has_waited = has_waited };
     enum fs_bar bar;
 
@@ -131,7 +131,7 @@ static void break_data_caching(const struct sm_ask *ask, const struct fs_state *
                                const struct fs_node *node)
 {
     const struct fs_use use = { .share = MAY_RWD,
-                                .strips = CACHES_ALL,
+                                .breaks_caching = CACHES_ALL,
                                 .ignores_pending = true,
                                 .changes_data = true,
                                 .own = ask->handle.open };
@@ -187,7 +187,7 @@ static enum fs_bar take_handles(const struct sm_ask *ask, const struct fs_state 
                                 unsigned node, bool has_waited)
 {
     const struct fs_use use = { .share = MAY_RWD,
-                                .strips = CACHES_H,
+                                .breaks_caching = CACHES_H,
                                 .waits_for = CACHES_H,
                                 .has_waited = has_waited,
                                 .own = ask->handle.open };
@@ -239,7 +239,7 @@ static struct sm_expected expect_replaced(const struct sm_ask *ask, const struct
     const struct fs_use goes = { .access = MAY_D,
                                  .share = MAY_RWD,
                                  .needs_no_open = true,
-                                 .strips = CACHES_H,
+                                 .breaks_caching = CACHES_H,
                                  .waits_for = CACHES_H };
     unsigned at = fs_find(state, &ask->path);
     enum fs_bar bar;

@@ -73,8 +73,9 @@ static enum sm_own own_kind(const struct smb_request *request)
 
 static void note_open(const struct create *create, struct sm_seen *to)
 {
-    const struct held_handle *handle =
-        create->contexts.durable.returns_2 ? &create->reconnect.away.handle : &create->open.handle;
+    const struct held_handle *handle = create->contexts.durable.returns_2
+                                           ? &create->reconnect.disconnected.handle
+                                           : &create->open.handle;
 
     to->node = handle->node;
     to->handle = handle->id;

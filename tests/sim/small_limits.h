@@ -19,4 +19,9 @@
 #define UNCOMMITTED_BLOCKS_MAX limit_of(LIMIT_STAGED, 100000)
 #define APPENDED_BLOCKS_MAX    limit_of(LIMIT_APPENDED, 50000)
 
+/* Of retention; protect.h, whose names differ from those of the server. */
+uint64_t protect_day(void);
+#undef TICKS_PER_DAY
+#define TICKS_PER_DAY protect_day()
+
 #endif

@@ -37,8 +37,9 @@ struct field {
         VALUE(type, content.has_runs), VALUE(type, content.in_chain),                              \
         VALUE(type, content.is_appended), VALUE(type, content.form),                               \
         VALUE(type, content.has_units), VALUE(type, content.has_holes),                            \
-        VALUE(type, content.without_pages), VALUE(type, content.epoch), VALUE(type, content.kept), \
-        VALUE(type, content.stamp), VALUE(type, content.sealed_at)
+        VALUE(type, content.without_pages), VALUE(type, content.epoch),                            \
+        VALUE(type, content.last_retained), VALUE(type, content.stamp),                            \
+        VALUE(type, content.sealed_at)
 #define HTTP_FIELDS(type, http)                                                                    \
     TEXT(type, http.content_type), TEXT(type, http.content_encoding),                              \
         TEXT(type, http.content_language), TEXT(type, http.content_disposition),                   \

@@ -2,12 +2,14 @@
  * operations. */
 #include "auth/account_limits.h"
 #include "blob/container_operations.h"
+#include "blob/container_root.h"
 #include "blob/rest/request.h"
 #include "properties/metadata_acl.h"
 #include "properties/properties_xml.h"
 #include "service/answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
+#include "service/server.h"
 
 const struct container_type blob_container = {
     .metadata = offsetof(struct blob_state, container.metadata),
@@ -87,6 +89,17 @@ static enum error check_encryption_scope(struct call *call)
     return OK;
 }
 
+void create_container_place(const struct call *call, struct create_container_parameters *p)
+{
+    p->hierarchical = account_is_hierarchical(call->account);
+    p->root.is_shared = p->hierarchical && !call->endpoint->peers;
+    p->space = guid_new();
+    if (!p->root.is_shared)
+        return;
+    p->root.name = p->space;
+    p->space = container_shared_space(call->account_name);
+}
+
 enum error create_container_check(struct call *call, struct create_container_parameters *p)
 {
     enum error e = check_encryption_scope(call);
@@ -99,8 +112,7 @@ enum error create_container_check(struct call *call, struct create_container_par
     e = public_access_from_header(call, &p->access);
     if (e)
         return e;
-    p->space = guid_new();
-    p->hierarchical = account_is_hierarchical(call->account);
+    create_container_place(call, p);
     return metadata_from_headers(call, &p->metadata);
 }
 

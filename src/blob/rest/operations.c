@@ -396,6 +396,7 @@ const struct service blob_service = {
     .names = blob_signed_names,
     .check_names = blob_check_names,
     .usage = &blob_usage,
+    .parts = &blob_parts,
     .container = &blob_container,
     .restore = &blob_restore,
     .locate = blob_locate,

@@ -17,8 +17,7 @@ enum error create_filesystem_check(struct call *call, struct create_container_pa
     if (container_is_of_service(blob_resource(call->input.resource)->container))
         return E_InvalidResourceName;
     p->access = ACCESS_PRIVATE;
-    p->space = guid_new();
-    p->hierarchical = account_is_hierarchical(call->account);
+    create_container_place(call, p);
     return dfs_read_properties(call, &has, &p->metadata);
 }
 

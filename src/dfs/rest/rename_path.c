@@ -55,12 +55,26 @@ static enum error authenticate_sas(struct call *call, const struct blob_resource
     return OK;
 }
 
+/* Returns what the roles of the caller permit in the filesystem of the source. That the caller has
+ * a SAS is checked with the SAS of the source. */
+static unsigned granted_at(const struct call *call, struct bytes filesystem)
+{
+    const struct identity *identity = &call->input.identity;
+    const struct trust_holder *trust = call->endpoint->trust;
+
+    return identity->kind == IDENTITY_BEARER
+               ? trust_actions(trust ? trust_now(trust) : NULL, identity->oid, call->account_name,
+                               'b', filesystem)
+               : identity->actions;
+}
+
 /* Reads "/filesystem/path", percent-encoded, with the query of a SAS. That of a request without a SAS
  * is not needed. If the request's path lacks the account, that of the source starts with it. */
 static enum error read_source(struct call *call, struct rename_path_parameters *p)
 {
     struct bytes text = call_header(call, source_name), path, query, account;
     struct blob_resource source = { .base.level = LEVEL_SERVICE };
+    enum error e;
 
     bytes_cut(text, '?', &path, &query);
     if (path.len < 2 || path.ptr[0] != '/')
@@ -70,11 +84,15 @@ static enum error read_source(struct call *call, struct rename_path_parameters *
         bytes_cut(path, '/', &account, &path);
     if (!path.ptr || dfs_read_path(call->arena, path, &source) || source.base.level != LEVEL_BLOB)
         return fail_source(call);
-    p->filesystem = source.container;
+    p->rename.container = source.container;
     p->rename.source = source.blob;
-    return call->input.identity.kind == IDENTITY_SAS
-               ? authenticate_sas(call, &source, query, &p->source_identity)
-               : OK;
+    p->rename.may_be_elsewhere = call->endpoint->peers != NULL;
+    p->rename.granted = granted_at(call, source.container);
+    if (call->input.identity.kind != IDENTITY_SAS)
+        return OK;
+    e = authenticate_sas(call, &source, query, &p->source_identity);
+    p->rename.keeps_container = !e && p->source_identity->sas->policy.ptr;
+    return e;
 }
 
 /* The date belongs to a write, so it must be valid. decision: 848 */

@@ -39,7 +39,7 @@ enum error put_message_parse(struct call *call, struct put_message_parameters *p
     return read_text(call, &p->text);
 }
 
-/* Since 2016-05-31 the response has what an update or delete needs. */
+/* Since 2016-05-31 the response contains everything that an update or delete needs. */
 void put_message_answer(struct answer *a, const struct put_message_parameters *p,
                         const struct put_message_result *r)
 {
@@ -67,7 +67,7 @@ enum error update_message_check(struct call *call, struct update_message_paramet
     return read_visibility(call, 0, &p->visibility_s);
 }
 
-/* Without a body the text is unchanged. */
+/* Parses the body. Without a body, the text remains unchanged. */
 enum error update_message_parse(struct call *call, struct update_message_parameters *p)
 {
     return call->input.body.length > 0 ? read_text(call, &p->text) : OK;

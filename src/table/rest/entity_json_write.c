@@ -190,7 +190,7 @@ enum { SYSTEM_PARTITION_KEY, SYSTEM_ROW_KEY, SYSTEM_TIMESTAMP, SYSTEM_PROPERTIES
 static const char *const system_names[SYSTEM_PROPERTIES] = { "PartitionKey", "RowKey",
                                                              "Timestamp" };
 
-/* The type of Timestamp is known, but is annotated in full metadata. */
+/* Writes a system property. The type of Timestamp is known, but full metadata includes it. */
 static void write_system_property(struct text *out, const struct entity_view *view,
                                   const struct entity *entity, int which)
 {
@@ -236,7 +236,8 @@ static void write_selected(struct text *out, const struct entity_view *view,
     text_add_string(out, "null");
 }
 
-/* Keys and Timestamp come first, in whatever order they are requested. decision: 263 */
+/* Writes the selected properties: keys and Timestamp first, in whatever order they are requested.
+ * decision: 263 */
 static void write_selection(struct text *out, const struct entity_view *view,
                             const struct entity *entity)
 {

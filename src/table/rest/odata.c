@@ -311,7 +311,8 @@ static void answer_error_json(struct answer *a, enum error e, const struct probl
     odata_answer_json(a, &odata, &out);
 }
 
-/* A JSON error has no header with the code, as in the real service. decision: 144 */
+/* Renders an error. A JSON error has no header with the code, as in the real service. decision:
+ * 144 */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     if (call_query(a->call, "comp").ptr)

@@ -1,6 +1,6 @@
 /* Entity Group Transaction: parses the parts of its body, and renders their responses as one body.
  * A batch has one changeset, which is a nested multipart body, or one query. If a part fails, the
- * response is still 202, with the error as its only part, like the real service. decision: 146
+ * response is still 202 and contains only that part's error, like the real service. decision: 146
  * rest: Performing-Entity-Group-Transactions; semantics 6 */
 #include "table/rest/transaction.h"
 
@@ -48,7 +48,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
     return OK;
 }
 
-/* Reads one part more than allowed, so that admit can refuse it. */
+/* Reads one more part than allowed, so that admit can refuse it. */
 static enum error read_parts(struct call *call, struct entity_group_transaction_parameters *p,
                              struct bytes boundary, struct bytes body)
 {
@@ -160,7 +160,8 @@ static struct bytes header_of(const struct response *response, const char *name)
     return bytes_of(NULL, 0);
 }
 
-/* Returns the version, as in the real service: 3.0 for a response with a body or a Location. */
+/* Returns the OData version, as in the real service: 3.0 for a response with a body or a
+ * Location. */
 static const char *version_of(const struct response *response)
 {
     bool is_3 = response->body_kind != BODY_NONE || header_of(response, "Location").ptr;

@@ -24,6 +24,8 @@ int fixture_setup(void **state);
 int fixture_setup_on(void **state, struct store *store);
 /* The same with a hierarchical container. */
 int fixture_setup_hierarchical(void **state);
+/* A hierarchical account with the containers "box" and "bag", which share a tree. */
+int fixture_setup_filesystems(void **state);
 int fixture_teardown(void **state);
 
 struct reply {

@@ -10,6 +10,7 @@
 #include "service/driver.h"
 
 struct path_request {
+    struct bytes container; /* ptr NULL: that of the path */
     enum error (*run)(struct decision *d, const struct path_request *request);
     bool is_recursive, lists_deleted;
     const struct path_rename *rename;
@@ -201,13 +202,26 @@ static enum error attempt(struct decision *d, void *of)
     return e;
 }
 
+/* Takes the container from the path. */
+static struct bytes take_container(struct bytes *path)
+{
+    static const struct bytes other = BYTES("bag:");
+
+    if (!path->ptr || !bytes_has_prefix(*path, other))
+        return bytes_from_string("box");
+    *path = bytes_from(*path, other.len);
+    return bytes_of(other.ptr, other.len - 1);
+}
+
 static enum error run_with(struct fixture *f, const char *path, const struct operation *operation,
                            struct path_request *request, const char *text, struct arena *arena)
 {
     const unsigned level = path ? LEVEL_BLOB : LEVEL_CONTAINER;
+    struct bytes name = bytes_from_string(path), container = take_container(&name);
     const struct blob_resource resource = { .base.level = level,
-                                            .container = BYTES("box"),
-                                            .blob = bytes_from_string(path) };
+                                            .container = request->container.ptr ? request->container
+                                                                                : container,
+                                            .blob = name };
     const struct input input = { .account = bytes_from_string(DEVELOPMENT_ACCOUNT),
                                  .identity.kind = IDENTITY_ACCOUNT_KEY,
                                  .resource = &resource.base,
@@ -268,12 +282,13 @@ enum error undelete_path(struct fixture *f, const char *path)
     return run(f, path, &undeletes, &request);
 }
 
-static enum error list(struct fixture *f, uint32_t max, bool one_level, bool lists_deleted,
-                       char *out, size_t size)
+static enum error list(struct fixture *f, const char *container, uint32_t max, bool one_level,
+                       bool lists_deleted, char *out, size_t size)
 {
     struct arena *arena = arena_new((size_t)64 << 20);
     struct listing_place next;
     struct path_request request = { .run = run_list,
+                                    .container = bytes_from_string(container),
                                     .lists_deleted = lists_deleted,
                                     .max = max,
                                     .one_level = one_level,
@@ -294,12 +309,18 @@ static enum error list(struct fixture *f, uint32_t max, bool one_level, bool lis
 
 enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size)
 {
-    return list(f, max, false, lists_deleted, out, size);
+    return list(f, "box", max, false, lists_deleted, out, size);
+}
+
+enum error list_paths_of(struct fixture *f, const char *container, uint32_t max, bool lists_deleted,
+                         char *out, size_t size)
+{
+    return list(f, container, max, false, lists_deleted, out, size);
 }
 
 enum error list_root(struct fixture *f, char *out, size_t size)
 {
-    return list(f, 100, true, false, out, size);
+    return list(f, "box", 100, true, false, out, size);
 }
 
 static int compare_words(const void *left, const void *right)
@@ -347,5 +368,6 @@ enum error rename_path(struct fixture *f, const char *from, const char *to,
     if (of)
         rename = *of;
     rename.source = bytes_from_string(from);
+    rename.container = take_container(&rename.source);
     return run(f, to, &creates, &request);
 }

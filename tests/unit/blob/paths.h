@@ -1,4 +1,5 @@
-/* Operations on paths of the hierarchical container "box", without the Data Lake endpoint. */
+/* Operations on paths of the hierarchical container "box", without the Data Lake endpoint. "bag:a/b" is a path of the
+ * container "bag". */
 #ifndef LAGRA_TESTS_UNIT_BLOB_PATHS_H
 #define LAGRA_TESTS_UNIT_BLOB_PATHS_H
 
@@ -20,6 +21,9 @@ enum error undelete_path(struct fixture *f, const char *path);
 enum error read_path(struct fixture *f, const char *path, char *out, size_t size);
 /* The same of all blobs, with blanks between, in pages of `max`; "-name:length" of deleted paths. */
 enum error list_paths(struct fixture *f, uint32_t max, bool lists_deleted, char *out, size_t size);
+/* The same of another container. */
+enum error list_paths_of(struct fixture *f, const char *container, uint32_t max, bool lists_deleted,
+                         char *out, size_t size);
 /* The sorted names of the blobs with the tag k=v. */
 enum error find_tagged(struct fixture *f, char *out, size_t size);
 /* The same of the entries of the root. */

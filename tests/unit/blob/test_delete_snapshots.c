@@ -315,7 +315,7 @@ static void base_forgets_generations(void **state)
     run_due(store_of(f));
     snapshot = open_blob(f);
     assert_int_equal(blob_read(snapshot, arena, blob_base, &base), STORE_OK);
-    assert_int_equal(base.content.kept, 0);
+    assert_int_equal(base.content.last_retained, 0);
     read_view_close(snapshot);
     arena_free(arena);
     delete_all(f);

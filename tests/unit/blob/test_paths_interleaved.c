@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "blob/container_root.h"
+
 #define TEXT_SIZE 512
 
 enum kind {
@@ -21,7 +23,10 @@ enum kind {
     REPLACE,
     RESTORE,
     LIST_ALL,
-    FIND
+    FIND,
+    LIST_BAG,
+    CREATE_CONTAINER,
+    DELETE_CONTAINER
 };
 
 struct op {
@@ -82,7 +87,29 @@ static const struct op kept_operations[] = {
     { RENAME, "a", "k" },     { RENAME, "a/x", "e" }, { LIST_ALL, NULL, NULL },
     { LIST, NULL, NULL },     { READ, "a/g", NULL },  { READ, "k/l", NULL },
 };
-#define KEPT_OPERATIONS (sizeof kept_operations / sizeof kept_operations[0])
+/* Of the containers "box" and "bag". */
+static const struct op shared_operations[] = {
+    { PUT, "bag:c", NULL },
+    { PUT, "a/b", NULL },
+    { RENAME, "a/b", "bag:c" },
+    { RENAME, "a", "bag:d" },
+    { RENAME, "bag:g", "a/b" },
+    { RENAME, "bag:h", "d" },
+    { RENAME, "bag:h", "a/x/h" },
+    { DELETE, "a/b", NULL },
+    { REMOVE, "a", NULL },
+    { REMOVE, "bag:h", NULL },
+    { MAKE, "bag:d", NULL },
+    { READ, "bag:g", NULL },
+    { READ, "a/b", NULL },
+    { LIST, NULL, NULL },
+    { LIST_BAG, NULL, NULL },
+    { CREATE_CONTAINER, "bag", NULL },
+    { DELETE_CONTAINER, "bag", NULL },
+    { DELETE_CONTAINER, "box", NULL },
+};
+#define SHARED_OPERATIONS (sizeof shared_operations / sizeof shared_operations[0])
+#define KEPT_OPERATIONS   (sizeof kept_operations / sizeof kept_operations[0])
 /* All files have a tag; directories have none. */
 static const struct op tagged_operations[] = {
     { FIND, NULL, NULL },      { PUT, "c", NULL },       { DELETE, "a/b", NULL },
@@ -113,6 +140,16 @@ static struct outcome run_op(struct fixture *f, const struct op *op, const char 
         break;
     case RENAME:
         outcome.e = rename_path(f, op->path, op->to, NULL);
+        break;
+    case LIST_BAG:
+        outcome.e = list_paths_of(f, "bag", 100, false, outcome.saw, sizeof outcome.saw);
+        break;
+    case CREATE_CONTAINER:
+    case DELETE_CONTAINER:
+        (void)snprintf(outcome.saw, sizeof outcome.saw, "%s",
+                       askf(f, NULL, NULL, "%s /%s?restype=container",
+                            op->kind == CREATE_CONTAINER ? "PUT" : "DELETE", op->path)
+                           .code);
         break;
     case LIST:
     case LIST_ALL:
@@ -244,13 +281,19 @@ static void tag_all(struct fixture *f)
 }
 
 /* What exists besides the files. */
-enum start { FILES_ONLY, KEEPS_DELETED, TAGGED };
+enum start { FILES_ONLY, KEEPS_DELETED, TAGGED, TWO_CONTAINERS };
 
 static struct fixture *begin(enum start start)
 {
     void *state;
 
-    assert_int_equal(fixture_setup_hierarchical(&state), 0);
+    assert_int_equal(
+        (start == TWO_CONTAINERS ? fixture_setup_filesystems : fixture_setup_hierarchical)(&state),
+        0);
+    if (start == TWO_CONTAINERS) {
+        assert_int_equal(put_path(state, "bag:g", "of bag"), OK);
+        assert_int_equal(put_path(state, "bag:h/i", "in bag"), OK);
+    }
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(put_path(state, files[i], files[i]), OK);
     if (start == KEEPS_DELETED)
@@ -260,12 +303,42 @@ static struct fixture *begin(enum start start)
     return state;
 }
 
+/* Adds what a container has, or that it does not exist. */
+static void add_end(struct fixture *f, const char *container, char *text, size_t size)
+{
+    char has[TEXT_SIZE];
+    enum error e = list_paths_of(f, container, 2, true, has, sizeof has);
+    size_t at = strlen(text);
+
+    (void)snprintf(text + at, size - at, "%s%s", at > 0 ? " | " : "", e ? error_code(e) : has);
+}
+
+/* Counts the files and directories in the tree that the containers share, also those that no path reaches. */
+static unsigned count_blobs(struct fixture *f)
+{
+    struct space_iterator *iterator = space_iterator_open(
+        store_of(f), container_shared_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
+        bytes_of("", 0), bytes_of("", 0), STORE_MAY_BLOCK);
+    struct space_record record;
+    unsigned count = 0;
+
+    while (space_iterator_next(iterator, &record) == STORE_OK)
+        count += bytes_is(record.record_key, "\xFF");
+    space_iterator_close(iterator);
+    return count;
+}
+
 static void end(struct fixture *f, struct history *history)
 {
     void *state = f;
+    size_t at;
 
-    assert_int_equal(list_paths(f, 2, true, history->end, sizeof history->end), OK);
+    history->end[0] = '\0';
+    add_end(f, "box", history->end, sizeof history->end);
+    add_end(f, "bag", history->end, sizeof history->end);
     run_due(store_of(f));
+    at = strlen(history->end);
+    (void)snprintf(history->end + at, sizeof history->end - at, " | %u", count_blobs(f));
     assert_int_equal(fixture_teardown(&state), 0);
 }
 
@@ -333,7 +406,7 @@ static void run_all(const struct op *ops, size_t count, enum start start)
 
             for (other.at = 0; run_case(op, with, allowed, start); other.at++)
                 assert_true(other.at < POINTS_MAX);
-            assert_true(other.at > 1);
+            assert_true(other.at > 1 || op->kind == CREATE_CONTAINER);
         }
 }
 
@@ -347,6 +420,12 @@ static void two_at_once_with_deleted_paths(void **state)
 {
     (void)state;
     run_all(kept_operations, KEPT_OPERATIONS, KEEPS_DELETED);
+}
+
+static void two_at_once_in_two_containers(void **state)
+{
+    (void)state;
+    run_all(shared_operations, SHARED_OPERATIONS, TWO_CONTAINERS);
 }
 
 static void two_at_once_with_tags(void **state)
@@ -391,7 +470,7 @@ static void cost_does_not_depend_on_contents(void **state)
         looks[i][0] = looks_of(f, &renames);
         looks[i][1] = looks_of(f, &removes);
         end(f, &history);
-        assert_string_equal(history.end, "c:1");
+        assert_string_equal(history.end, "c:1 | ContainerNotFound | 0");
     }
     assert_int_equal(looks[0][0], looks[1][0]);
     assert_int_equal(looks[0][1], looks[1][1]);
@@ -434,6 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_at_once),
         cmocka_unit_test(two_at_once_with_deleted_paths),
+        cmocka_unit_test(two_at_once_in_two_containers),
         cmocka_unit_test(two_at_once_with_tags),
         cmocka_unit_test(cost_does_not_depend_on_contents),
         cmocka_unit_test(retaining_does_not_depend_on_contents),

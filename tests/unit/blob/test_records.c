@@ -96,7 +96,7 @@ static const struct blob page_blob = {
                  .has_units = true,
                  .has_holes = true,
                  .epoch = 3,
-                 .kept = 2,
+                 .last_retained = 2,
                  .stamp = 300,
                  .sealed_at = 250 },
     .sequence_number = 77,
@@ -229,7 +229,7 @@ static void blob_record_version_2(void **state)
     assert_int_equal(read.content.form, CONTENT_SPARSE);
     assert_true(read.content.has_units && read.content.has_holes && !read.content.is_appended);
     assert_int_equal(read.content.epoch, 3);
-    assert_int_equal(read.content.kept, 2);
+    assert_int_equal(read.content.last_retained, 2);
     assert_int_equal(read.content.stamp, 300);
     assert_int_equal(read.content.sealed_at, 250);
     assert_int_equal(read.sequence_number, 77);
@@ -607,7 +607,7 @@ static void contents_that_do_not_fit_are_refused(void **state)
     bad.stamp = 4;
     assert_false(is_read(arena, BLOB_PAGE, bad));
     bad = pages;
-    bad.kept = 1;
+    bad.last_retained = 1;
     assert_false(is_read(arena, BLOB_PAGE, bad));
     bad = pages;
     bad.epoch = CONTENT_EPOCHS_MAX;

@@ -20,8 +20,9 @@
 static const uint8_t held_sets[] = { 0, CACHING_READ, RH, RW, RWH }; /* all that are ever granted */
 #define HELD_SETS (sizeof held_sets / sizeof held_sets[0])
 
-static struct opens_verdict judge_one(const struct file_open *open, uint8_t holds,
-                                      const struct file_use *use, struct caching_break *ret_break)
+static struct opens_check_result judge_one(const struct file_open *open, uint8_t holds,
+                                           const struct file_use *use,
+                                           struct caching_break *ret_break)
 {
     struct file_caching caching = { .holds = holds, .breaks_to = holds };
     struct file_opens opens = { .opens = open,
@@ -29,7 +30,7 @@ static struct opens_verdict judge_one(const struct file_open *open, uint8_t hold
                                 .cachings = &caching,
                                 .caching_count = open->caching == NO_CACHING ? 0 : 1 };
 
-    return opens_judge(&opens, use, NO_CACHING, ret_break);
+    return opens_check(&opens, use, NO_CACHING, ret_break);
 }
 
 /* The documented table "SMB share mode -> failing REST operations", a letter for each that fails:
@@ -55,7 +56,7 @@ static void share_modes_refuse_as_documented(void **state)
         for (size_t j = 0; j < sizeof columns / sizeof columns[0]; j++) {
             struct file_open open = { .access = R, .share = rows[i].share, .caching = NO_CACHING };
             bool fails = strchr(rows[i].failing, columns[j].letter) != NULL;
-            struct opens_verdict verdict = judge_one(&open, 0, rest_use(columns[j].use), NULL);
+            struct opens_check_result verdict = judge_one(&open, 0, rest_use(columns[j].use), NULL);
 
             assert_int_equal(verdict.error, fails ? E_SharingViolation : OK);
             assert_false(verdict.waits);
@@ -83,10 +84,10 @@ static void leased_file_has_no_writers(void **state)
     for (uint8_t access = 0; access <= ACCESS_ALL; access++) {
         struct file_use open = { .access = access, .share = ACCESS_ALL, .is_open = true };
 
-        assert_int_equal(opens_judge(&opens, &open, NO_CACHING, NULL).error,
+        assert_int_equal(opens_check(&opens, &open, NO_CACHING, NULL).error,
                          access & (W | D) ? E_SharingViolation : OK);
         open.is_open = false; /* REST itself shows the lease's id */
-        assert_int_equal(opens_judge(&opens, &open, NO_CACHING, NULL).error, OK);
+        assert_int_equal(opens_check(&opens, &open, NO_CACHING, NULL).error, OK);
     }
 }
 
@@ -113,7 +114,7 @@ static void operations_break_as_documented(void **state)
         for (size_t j = 0; j < 3; j++) {
             struct file_open open = { .access = R, .share = ACCESS_ALL, .caching = 0 };
             struct caching_break given = { .to = NO };
-            struct opens_verdict verdict =
+            struct opens_check_result verdict =
                 judge_one(&open, rows[i].cells[j].holds, rest_use(rows[i].use), &given);
 
             assert_int_equal(verdict.waits, rows[i].cells[j].waits);
@@ -147,9 +148,9 @@ static void pending_and_read_only_refuse(void **state)
     for (int use = 0; use < REST_USES; use++) {
         const struct file_use *rest = rest_use((enum rest_use)use);
 
-        assert_int_equal(opens_judge(&pending, rest, NO_CACHING, NULL).error,
+        assert_int_equal(opens_check(&pending, rest, NO_CACHING, NULL).error,
                          use == REST_LISTS ? OK : E_DeletePending);
-        assert_int_equal(opens_judge(&read_only, rest, NO_CACHING, NULL).error,
+        assert_int_equal(opens_check(&read_only, rest, NO_CACHING, NULL).error,
                          use == REST_WRITES || use == REST_REPLACES ? E_ReadOnlyAttribute : OK);
     }
 }
@@ -166,7 +167,8 @@ struct scene {
 };
 
 static void check_verdict(const struct scene *scene, const struct file_use *use, uint16_t own,
-                          const struct opens_verdict *verdict, const struct caching_break *breaks)
+                          const struct opens_check_result *verdict,
+                          const struct caching_break *breaks)
 {
     assert_true(verdict->break_count <= OPENS);
     if (verdict->error) {
@@ -204,7 +206,7 @@ static void settle(struct scene *scene, const struct file_use *use, uint16_t own
     struct caching_break breaks[OPENS];
 
     for (int round = 0;; round++) {
-        struct opens_verdict verdict = opens_judge(&scene->all, use, own, breaks);
+        struct opens_check_result verdict = opens_check(&scene->all, use, own, breaks);
 
         check_verdict(scene, use, own, &verdict, breaks);
         if (!verdict.waits)
@@ -282,16 +284,17 @@ static void breaks_are_sent_once(void **state)
         .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
     };
     struct caching_break breaks[1];
-    struct opens_verdict verdict = opens_judge(&opens, rest_use(REST_READS), NO_CACHING, breaks);
+    struct opens_check_result verdict =
+        opens_check(&opens, rest_use(REST_READS), NO_CACHING, breaks);
 
     (void)state;
     assert_true(verdict.waits);
     assert_int_equal(verdict.break_count, 0);
-    verdict = opens_judge(&opens, rest_use(REST_WRITES), NO_CACHING, breaks);
+    verdict = opens_check(&opens, rest_use(REST_WRITES), NO_CACHING, breaks);
     assert_true(verdict.waits);
     assert_int_equal(verdict.break_count, 1);
     assert_int_equal(breaks[0].to, 0);
-    assert_false(opens_judge(&opens, rest_use(REST_WRITES), 0, breaks).waits); /* its own */
+    assert_false(opens_check(&opens, rest_use(REST_WRITES), 0, breaks).waits); /* its own */
 }
 
 /* A caching of several opens is broken once, wherever those stand among others: the caller has room for no more. */
@@ -309,11 +312,11 @@ static void each_caching_is_broken_once(void **state)
             .opens = list, .open_count = 4, .cachings = cachings, .caching_count = 2
         };
         struct caching_break breaks[4];
-        struct opens_verdict verdict;
+        struct opens_check_result verdict;
 
         for (size_t j = 0; j < 4; j++)
             list[j] = (struct file_open){ .access = R, .share = R, .caching = orders[i][j] };
-        verdict = opens_judge(&opens, rest_use(REST_DELETES), NO_CACHING, breaks);
+        verdict = opens_check(&opens, rest_use(REST_DELETES), NO_CACHING, breaks);
         assert_true(verdict.waits);
         assert_int_equal(verdict.break_count, 2);
         assert_int_equal(breaks[0].caching, orders[i][0]);
@@ -339,18 +342,21 @@ static void oplocks_break_to_level_ii(void **state)
                 .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
             };
             struct caching_break given;
-            struct opens_verdict verdict = opens_judge(&opens, rest, NO_CACHING, &given);
+            struct opens_check_result verdict = opens_check(&opens, rest, NO_CACHING, &given);
 
-            assert_int_equal(verdict.break_count, levels[i] & rest->strips ? 1 : 0);
+            assert_int_equal(verdict.break_count, levels[i] & rest->breaks_caching ? 1 : 0);
             if (verdict.break_count > 0)
-                assert_int_equal(given.to, use == REST_RENAMES ? 0 : CACHING_READ & ~rest->strips);
+                assert_int_equal(given.to,
+                                 use == REST_RENAMES ? 0 : CACHING_READ & ~rest->breaks_caching);
         }
 }
 
 /* A write by the handle itself takes its level II, and no other oplock or lease. Rule 23 */
 static void own_write_takes_level_ii(void **state)
 {
-    const struct file_use write = { .share = ACCESS_ALL, .strips = RWH, .changes_data = true };
+    const struct file_use write = { .share = ACCESS_ALL,
+                                    .breaks_caching = RWH,
+                                    .changes_data = true };
 
     (void)state;
     for (size_t i = 0; i < HELD_SETS; i++)
@@ -363,7 +369,7 @@ static void own_write_takes_level_ii(void **state)
             bool goes = is_oplock && held_sets[i] == CACHING_READ;
             struct caching_break given;
 
-            assert_int_equal(opens_judge(&opens, &write, 0, &given).break_count, goes ? 1 : 0);
+            assert_int_equal(opens_check(&opens, &write, 0, &given).break_count, goes ? 1 : 0);
         }
 }
 
@@ -371,9 +377,9 @@ static void own_write_takes_level_ii(void **state)
 static void descriptors_spare_leases(void **state)
 {
     const struct file_use looks = { .share = ACCESS_ALL,
-                                    .strips = CACHING_WRITE,
+                                    .breaks_caching = CACHING_WRITE,
                                     .waits_for = CACHING_WRITE,
-                                    .spares_leases = true };
+                                    .breaks_oplocks_only = true };
 
     (void)state;
     for (int is_oplock = 0; is_oplock < 2; is_oplock++) {
@@ -381,7 +387,7 @@ static void descriptors_spare_leases(void **state)
         struct file_opens opens = { .cachings = &caching, .caching_count = 1 };
         struct caching_break given;
 
-        assert_int_equal(opens_judge(&opens, &looks, NO_CACHING, &given).waits, is_oplock);
+        assert_int_equal(opens_check(&opens, &looks, NO_CACHING, &given).waits, is_oplock);
     }
 }
 
@@ -394,9 +400,9 @@ static void waiting_goes_on(void **state)
     struct caching_break given;
 
     (void)state;
-    assert_false(opens_judge(&opens, &reads, NO_CACHING, &given).waits);
+    assert_false(opens_check(&opens, &reads, NO_CACHING, &given).waits);
     reads.has_waited = true;
-    assert_true(opens_judge(&opens, &reads, NO_CACHING, &given).waits);
+    assert_true(opens_check(&opens, &reads, NO_CACHING, &given).waits);
 }
 
 /* ---- grants ---- */

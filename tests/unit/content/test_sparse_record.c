@@ -255,7 +255,7 @@ static void fields_that_do_not_fit(void **state)
                                    .stamp = ID + 2,
                                    .sealed_at = ID + 1,
                                    .epoch = 2,
-                                   .kept = 2 };
+                                   .last_retained = 2 };
     struct content wrong[8];
 
     (void)state;
@@ -269,7 +269,7 @@ static void fields_that_do_not_fit(void **state)
     wrong[4].stamp = ID - 1;
     wrong[4].sealed_at = 0;
     wrong[5].sealed_at = ID + 3;
-    wrong[6].kept = 3;
+    wrong[6].last_retained = 3;
     wrong[7].epoch = CONTENT_EPOCHS_MAX;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(content_is_valid(&wrong[i]));

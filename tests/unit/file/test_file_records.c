@@ -57,7 +57,7 @@ static struct file sample(void)
                      .has_holes = true,
                      .without_pages = true,
                      .epoch = 5,
-                     .kept = 4,
+                     .last_retained = 4,
                      .stamp = 9,
                      .sealed_at = 8 },
         .http = { .content_type = BYTES("t"), .has_md5 = true, .md5_size = 3, .md5 = { 1, 2, 3 } },
@@ -88,7 +88,7 @@ static void round_trip(void **state)
     assert_true(out.content.length == FILE_LENGTH_MAX);
     assert_true(out.content.has_units && out.content.has_holes && out.content.without_pages);
     assert_int_equal(out.content.epoch, 5);
-    assert_int_equal(out.content.kept, 4);
+    assert_int_equal(out.content.last_retained, 4);
     assert_int_equal(out.content.stamp, 9);
     assert_int_equal(out.content.sealed_at, 8);
     assert_bytes(out.http.content_type, "t");

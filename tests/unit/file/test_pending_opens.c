@@ -91,7 +91,7 @@ static void caches_end_with_it(void **state)
 
 static char heard[40];
 
-static void hear(struct watcher *watcher, const struct change_news *news)
+static void hear(struct watcher *watcher, const struct change_notification *news)
 {
     size_t length = strlen(heard);
 

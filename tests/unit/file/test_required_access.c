@@ -333,14 +333,14 @@ static void closes_handles(void **state)
  * record has stale opens. */
 static void renamed_onto_itself(void **state)
 {
-    const struct handle_kept kept = { .ticks = HANDLE_KEPT_TICKS_MAX,
-                                      .of_client = BYTES("client") };
+    const struct durable_handle_state kept = { .ticks = HANDLE_TIMEOUT_TICKS_MAX,
+                                               .of_client = BYTES("client") };
     const struct open_state_open asked = { .access = R,
                                            .share = R | W | D,
                                            .caching = CACHING_READ | CACHING_HANDLE,
                                            .caching_key = guid_new(),
                                            .persists = true,
-                                           .kept = &kept };
+                                           .durable = &kept };
     struct fixture *f = *state;
     struct caching_given given;
     struct handle handle;

@@ -13,7 +13,7 @@ struct watching {
     char told[1000]; /* "+name -name *name old>new !" */
 };
 
-static void told(struct watcher *watcher, const struct change_news *news)
+static void told(struct watcher *watcher, const struct change_notification *news)
 {
     struct watching *w = (struct watching *)(void *)watcher;
     size_t length = strlen(w->told);
@@ -208,7 +208,7 @@ static void meet(void)
     pthread_mutex_unlock(&meeting.mutex);
 }
 
-static void meet_changed(struct watcher *watcher, const struct change_news *news)
+static void meet_changed(struct watcher *watcher, const struct change_notification *news)
 {
     (void)watcher;
     (void)news;
@@ -236,7 +236,7 @@ static void report(uint8_t of, bool is_break)
         break_notification_add(&d, &(struct break_notification){ .key = id });
     else
         notify_gone(&tree, 7);
-    d.news->tell(d.news);
+    d.on_commit->run(d.on_commit);
     arena_free(arena);
 }
 
@@ -281,7 +281,7 @@ static void in_parallel(void **state)
 
         watchers[i] =
             (struct watcher){ .space = id, .directory = 7, .filter = ALL, .changed = meet_changed };
-        listeners[i] = (struct break_listener){ .key = id, .asked = meet_asked };
+        listeners[i] = (struct break_listener){ .key = id, .on_break = meet_asked };
         watcher_add(&watchers[i]);
         break_listener_add(&listeners[i]);
     }

@@ -20,7 +20,7 @@ static struct held_handle cached(struct fixture *f, uint32_t desired, uint8_t sh
     open.share = share;
     open.caching = caching;
     open.persists = persists;
-    open.kept = (struct handle_kept){ .ticks = MINUTE, .of_client = BYTES("kept") };
+    open.durable = (struct durable_handle_state){ .ticks = MINUTE, .of_client = BYTES("kept") };
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
     assert_int_equal(open.given.holds, caching);
     return open.handle;
@@ -29,10 +29,10 @@ static struct held_handle cached(struct fixture *f, uint32_t desired, uint8_t sh
 static bool leaves_for(struct fixture *f, const struct held_handle *handle, uint64_t ticks)
 {
     struct handle_disconnect leave = { .close = { .tree_connect = the_mount(), .handle = handle },
-                                       .kept = { .ticks = ticks,
-                                                 .granted = handle->granted,
-                                                 .times = handle->times,
-                                                 .of_client = BYTES("kept") } };
+                                       .durable = { .ticks = ticks,
+                                                    .granted = handle->granted,
+                                                    .times = handle->times,
+                                                    .of_client = BYTES("kept") } };
 
     assert_int_equal(run(f, handle_disconnect_attempt, &leave), OK);
     return leave.stays;
@@ -102,7 +102,7 @@ static void comes_back(void **state)
     assert_int_equal(away.handle.granted, handle.granted);
     assert_true(away.handle.times.keeps_written && !away.handle.times.keeps_changed);
     assert_int_equal(away.handle.times.shown_written, 77);
-    assert_bytes(away.kept.of_client, "kept");
+    assert_bytes(away.durable.of_client, "kept");
     assert_false(away.persists);
     assert_int_equal(returns(f, &away.handle, "y", &back), E_InvalidInput);
     assert_int_equal(returns(f, &away.handle, "none\\x", &back), E_InvalidInput);
@@ -314,7 +314,7 @@ static void persists(void **state)
         other = opened(f, "x", MAY_READ_DATA, OPEN_EXISTING);
         assert_int_equal(finds(f, handle.id, &away), OK);
         assert_true(away.persists);
-        assert_int_equal(away.kept.ticks, MINUTE);
+        assert_int_equal(away.durable.ticks, MINUTE);
         assert_int_equal(returns(f, &away.handle, "x", &back), OK);
         assert_int_equal(back.given.holds & CACHING_WRITE, 0);
         assert_false(is_away(f, &handle));

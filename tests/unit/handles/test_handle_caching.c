@@ -26,8 +26,8 @@ static void told(struct break_listener *listener, const struct break_notificatio
 
 static void hears(struct holder *holder, struct guid key)
 {
-    *holder =
-        (struct holder){ .listener = { .space = the_mount()->space, .key = key, .asked = told } };
+    *holder = (struct holder){ .listener = {
+                                   .space = the_mount()->space, .key = key, .on_break = told } };
     break_listener_add(&holder->listener);
 }
 

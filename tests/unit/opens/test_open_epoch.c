@@ -115,10 +115,10 @@ static void bounds(void **state)
     assert_true(has_ended(first, 200 * SECOND));
     assert_true(has_ended(second, 198 * SECOND));
     assert_false(has_ended(first, 202 * SECOND));
-    last = start_after(2 * HANDLE_KEPT_TICKS_MAX);
+    last = start_after(2 * HANDLE_TIMEOUT_TICKS_MAX);
     assert_true(has_record(&value));
     assert_int_equal(value.ptr[1], 2);
-    assert_true(has_ended(first, HANDLE_KEPT_TICKS_MAX));
+    assert_true(has_ended(first, HANDLE_TIMEOUT_TICKS_MAX));
     assert_int_equal(open_epoch_end_of(last - 1, SECOND), last + SECOND);
 }
 

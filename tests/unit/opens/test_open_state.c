@@ -608,10 +608,10 @@ static void locks_of_handles(void **state)
 static void epochs(void **state)
 {
     struct world *w = *state;
-    const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
-                                       .of_client = bytes_from_string("x") };
+    const struct durable_handle_state keeps = { .ticks = 60 * TICKS_PER_SECOND,
+                                                .of_client = bytes_from_string("x") };
     struct open_state_open persistent = {
-        .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
+        .access = R, .share = R, .persists = true, .durable = &keeps, .caching_key = guid_new()
     };
     uint64_t lost = open_with(w, RW, 0), kept;
     uint8_t caching;
@@ -648,10 +648,10 @@ static void epochs(void **state)
 static void reopened(void **state)
 {
     struct world *w = *state;
-    const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
-                                       .of_client = bytes_from_string("x") };
+    const struct durable_handle_state keeps = { .ticks = 60 * TICKS_PER_SECOND,
+                                                .of_client = bytes_from_string("x") };
     struct open_state_open persistent = {
-        .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
+        .access = R, .share = R, .persists = true, .durable = &keeps, .caching_key = guid_new()
     };
     uint64_t old = open_with(w, RW, R), kept;
     uint8_t caching;
@@ -784,7 +784,7 @@ static void version_1(void **state)
     assert_int_equal(set.opens[0].open.share, RWD);
     assert_int_equal(set.opens[0].open.meets, MEETS_ALL);
     assert_true(set.opens[0].persists && set.opens[0].deletes);
-    assert_int_equal(set.opens[0].kept_ticks, 100);
+    assert_int_equal(set.opens[0].timeout_ticks, 100);
     assert_int_equal(set.opens[0].disconnected_until, open_epoch() + 100);
     assert_int_equal(set.caching_count, 1);
     assert_int_equal(set.cachings[0].key.b[15], 16);
@@ -815,18 +815,18 @@ static void handle_of_version_1(void **state)
     assert_int_equal(handle.opened, 6);
     assert_int_equal(handle.reconnected, 7);
     assert_int_equal(handle.disconnected_until, 8);
-    assert_int_equal(handle.kept.ticks, 9);
-    assert_int_equal(handle.kept.granted, 10);
-    assert_true(handle.kept.times.keeps_accessed && handle.kept.times.keeps_written);
-    assert_true(!handle.kept.times.keeps_changed && handle.kept.times.has_written);
-    assert_int_equal(handle.kept.times.shown_written, 15);
-    assert_int_equal(handle.kept.times.shown_until, 12);
-    assert_true(bytes_is(handle.kept.of_client, "xy"));
+    assert_int_equal(handle.durable.ticks, 9);
+    assert_int_equal(handle.durable.granted, 10);
+    assert_true(handle.durable.times.keeps_accessed && handle.durable.times.keeps_written);
+    assert_true(!handle.durable.times.keeps_changed && handle.durable.times.has_written);
+    assert_int_equal(handle.durable.times.shown_written, 15);
+    assert_int_equal(handle.durable.times.shown_until, 12);
+    assert_true(bytes_is(handle.durable.of_client, "xy"));
 }
 
 static void assert_same_handle(const struct handle *handle, const struct handle *as)
 {
-    const struct handle_times *times = &handle->kept.times, *of = &as->kept.times;
+    const struct handle_times *times = &handle->durable.times, *of = &as->durable.times;
 
     assert_int_equal(handle->node, as->node);
     assert_int_equal(handle->id, as->id);
@@ -839,15 +839,15 @@ static void assert_same_handle(const struct handle *handle, const struct handle 
     assert_int_equal(handle->opened, as->opened);
     assert_int_equal(handle->reconnected, as->reconnected);
     assert_int_equal(handle->disconnected_until, as->disconnected_until);
-    assert_int_equal(handle->kept.ticks, as->kept.ticks);
-    assert_int_equal(handle->kept.granted, as->kept.granted);
+    assert_int_equal(handle->durable.ticks, as->durable.ticks);
+    assert_int_equal(handle->durable.granted, as->durable.granted);
     assert_int_equal(times->keeps_accessed, of->keeps_accessed);
     assert_int_equal(times->keeps_written, of->keeps_written);
     assert_int_equal(times->keeps_changed, of->keeps_changed);
     assert_int_equal(times->has_written, of->has_written);
     assert_int_equal(times->shown_written, of->shown_written);
     assert_int_equal(times->shown_until, of->shown_until);
-    assert_true(bytes_equal(handle->kept.of_client, as->kept.of_client));
+    assert_true(bytes_equal(handle->durable.of_client, as->durable.of_client));
 }
 
 /* Rule: each field of a handle in the index is read as it was written, and as no other one. */
@@ -867,11 +867,11 @@ static void each_of_a_handle(void **state)
                                  .opened = 1004,
                                  .reconnected = 1005,
                                  .disconnected_until = 1006,
-                                 .kept = { .ticks = 1007,
-                                           .granted = 1008,
-                                           .times = { flag == 0, flag == 1, flag == 2, 1009, 1010,
-                                                      flag == 3 },
-                                           .of_client = BYTES("client") } };
+                                 .durable = { .ticks = 1007,
+                                              .granted = 1008,
+                                              .times = { flag == 0, flag == 1, flag == 2, 1009,
+                                                         1010, flag == 3 },
+                                              .of_client = BYTES("client") } };
         struct handle read;
         struct bytes value;
 
@@ -915,7 +915,7 @@ static void each_of_a_set(void **state)
         opens[i].epoch = open_epoch();
     opens[0].deletes = true;
     opens[1].disconnected_until = w->d.now + 3001;
-    opens[2].kept_ticks = 3002;
+    opens[2].timeout_ticks = 3002;
     begin(w);
     w->d.parts[0].changes = changes_new(w->arena);
     open_set_write(w->d.parts[0].changes, w->arena, &set);
@@ -936,7 +936,7 @@ static void each_of_a_set(void **state)
         assert_int_equal(open->open.meets, opens[i].open.meets);
         assert_int_equal(open->persists, opens[i].persists);
         assert_int_equal(open->deletes, opens[i].deletes);
-        assert_int_equal(open->kept_ticks, opens[i].kept_ticks);
+        assert_int_equal(open->timeout_ticks, opens[i].timeout_ticks);
         assert_int_equal(open->disconnected_until, opens[i].disconnected_until);
     }
     for (size_t i = 0; i < 2; i++) {

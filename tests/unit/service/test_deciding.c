@@ -281,11 +281,11 @@ static void malformed_bodies_keep_their_problem(void **state)
 /* ---- news ---- */
 
 struct told {
-    struct decision_news news;
+    struct commit_callback news;
 };
 static unsigned told;
 
-static void tell(struct decision_news *news)
+static void tell(struct commit_callback *news)
 {
     (void)news;
     told++;
@@ -299,8 +299,8 @@ static enum error has_news(struct decision *d, void *of)
     decision_open_subject(d, partition);
     decision_read_clock(d);
     changes_put(d->changes, RECORD_INNER, bytes_from_string("k"), bytes_from_string("v"), NULL, 0);
-    news->news.tell = tell;
-    decision_tell(d, &news->news);
+    news->news.run = tell;
+    decision_on_commit(d, &news->news);
     return OK;
 }
 

@@ -20,7 +20,7 @@ static void contexts(void **state)
 {
     (void)state;
     for (unsigned bits = 0; bits < 16; bits++) {
-        const struct durable_asked asked = {
+        const struct durable_request asked = {
             .wants_1 = bits & 1, .returns_1 = bits & 2, .wants_2 = bits & 4, .returns_2 = bits & 8
         };
         bool excludes = (bits & 12) == 12 || ((bits & 12) && (bits & 3));
@@ -35,9 +35,9 @@ static void grants(void **state)
 {
     (void)state;
     for (unsigned bits = 0; bits < 64; bits++) {
-        const struct durable_asked asked = { .wants_1 = bits & 1,
-                                             .wants_2 = bits & 2,
-                                             .is_persistent = bits & 4 };
+        const struct durable_request asked = { .wants_1 = bits & 1,
+                                               .wants_2 = bits & 2,
+                                               .is_persistent = bits & 4 };
         const struct durable_open open = { .is_available = bits & 8,
                                            .is_file = bits & 16,
                                            .caches_handle = bits & 32 };
@@ -53,11 +53,11 @@ static void grants(void **state)
 
 static void timeouts(void **state)
 {
-    struct durable_asked asked = { .wants_1 = true, .timeout_ms = 5 };
+    struct durable_request asked = { .wants_1 = true, .timeout_ms = 5 };
 
     (void)state;
     assert_int_equal(durable_timeout_ms(&asked), 60000);
-    asked = (struct durable_asked){ .wants_2 = true };
+    asked = (struct durable_request){ .wants_2 = true };
     assert_int_equal(durable_timeout_ms(&asked), 60000);
     asked.timeout_ms = 1;
     assert_int_equal(durable_timeout_ms(&asked), 1);
@@ -68,15 +68,15 @@ static void timeouts(void **state)
 static const struct guid guids[] = { { { 0 } }, { { 1 } }, { { 2 } } };
 
 /* One of them comes back: `true` where it may. */
-static bool may(const struct durable_kept *kept, unsigned bits, unsigned create, unsigned client,
+static bool may(const struct durable_state *kept, unsigned bits, unsigned create, unsigned client,
                 unsigned lease)
 {
-    const struct durable_asked asked = { .returns_1 = !(bits & 1),
-                                         .returns_2 = bits & 1,
-                                         .is_persistent = bits & 2,
-                                         .create = guids[create] };
+    const struct durable_request asked = { .returns_1 = !(bits & 1),
+                                           .returns_2 = bits & 1,
+                                           .is_persistent = bits & 2,
+                                           .create = guids[create] };
     const struct durable_return by = {
-        .asked = &asked, .client = guids[client], .is_lease = bits & 4, .lease_key = guids[lease]
+        .request = &asked, .client = guids[client], .is_lease = bits & 4, .lease_key = guids[lease]
     };
     enum nt_status status = durable_may_return(kept, &by);
 
@@ -93,11 +93,11 @@ static void who_may_return(void **state)
             unsigned has_lease = all % 2, bits = all / 2 % 8, rest = all / 16;
             unsigned create = rest % 3, client = rest / 3 % 3, lease = rest / 9;
             unsigned own = kind == DURABLE_1 ? 0 : 1; /* DHnQ has no GUID */
-            const struct durable_kept kept = { .kind = (enum durable_kind)kind,
-                                               .create = guids[own],
-                                               .client = guids[1],
-                                               .is_lease = has_lease,
-                                               .lease_key = guids[1] };
+            const struct durable_state kept = { .kind = (enum durable_kind)kind,
+                                                .create = guids[own],
+                                                .client = guids[1],
+                                                .is_lease = has_lease,
+                                                .lease_key = guids[1] };
             bool is_meant = bits & 1 ? create == own && !(bits & 2) == (kind != DURABLE_PERSISTENT)
                                      : kind != DURABLE_PERSISTENT;
             bool has_same = has_lease ? client == 1 && lease == 1 : true;
@@ -117,19 +117,19 @@ static const char version_1[] =
 static void keeps_all(void **state)
 {
     struct arena *arena = arena_new(64 << 10);
-    const struct durable_kept kept = { .kind = DURABLE_PERSISTENT,
-                                       .create = { { 1 } },
-                                       .client = { { 2 } },
-                                       .is_lease = true,
-                                       .lease_key = { { 3 } },
-                                       .has_caching = true,
-                                       .caching_key = { { 4 } },
-                                       .timeout_ms = DURABLE_MAX_MS,
-                                       .mode = 0x103E,
-                                       .position = UINT64_MAX,
-                                       .allocated = 1 << 20 };
+    const struct durable_state kept = { .kind = DURABLE_PERSISTENT,
+                                        .create = { { 1 } },
+                                        .client = { { 2 } },
+                                        .is_lease = true,
+                                        .lease_key = { { 3 } },
+                                        .has_caching = true,
+                                        .caching_key = { { 4 } },
+                                        .timeout_ms = DURABLE_MAX_MS,
+                                        .mode = 0x103E,
+                                        .position = UINT64_MAX,
+                                        .allocated = 1 << 20 };
     struct bytes bytes = durable_encode(arena, &kept);
-    struct durable_kept read;
+    struct durable_state read;
 
     (void)state;
     assert_true(bytes_equal(bytes, bytes_of(version_1, sizeof version_1 - 1)));
@@ -146,17 +146,17 @@ static void keeps_each(void **state)
 {
     struct arena *arena = arena_new(64 << 10);
     char locks[LOCK_SEQUENCES];
-    struct durable_kept kept = { .kind = DURABLE_2,
-                                 .create = guid_new(),
-                                 .client = guid_new(),
-                                 .lease_key = guid_new(),
-                                 .caching_key = guid_new(),
-                                 .timeout_ms = 1234,
-                                 .mode = 5678,
-                                 .position = 91011,
-                                 .allocated = 121314,
-                                 .locks = bytes_of(locks, sizeof locks) };
-    struct durable_kept read;
+    struct durable_state kept = { .kind = DURABLE_2,
+                                  .create = guid_new(),
+                                  .client = guid_new(),
+                                  .lease_key = guid_new(),
+                                  .caching_key = guid_new(),
+                                  .timeout_ms = 1234,
+                                  .mode = 5678,
+                                  .position = 91011,
+                                  .allocated = 121314,
+                                  .locks = bytes_of(locks, sizeof locks) };
+    struct durable_state read;
 
     (void)state;
     for (size_t i = 0; i < sizeof locks; i++)
@@ -202,7 +202,7 @@ static void is_sent_once_more(void **state)
             assert_int_equal(again, file.persistent);
             assert_int_equal(durable_replay(c, flags, BATCH, &again), 0);
             assert_int_equal(again, file.persistent);
-            assert_int_equal(scavenger_count(world->service->kept), 0);
+            assert_int_equal(scavenger_count(world->service->scavenger), 0);
         }
         client_free(c);
         c = client_begin(world, SMB_311);
@@ -213,7 +213,7 @@ static void is_sent_once_more(void **state)
         assert_int_equal(durable_replay(c, flags, 0, &again), 0);
         assert_int_not_equal(again, file.persistent);
         client_free(c);
-        scavenger_close_expired(world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
+        scavenger_close_expired(world->service->scavenger, clock_now() + 400 * TICKS_PER_SECOND);
         c = client_begin(world, SMB_311);
         client_open(c, "x", &alone);
         assert_int_equal(client_close(c, &alone), 0);
@@ -252,13 +252,13 @@ static void comes_back(void **state)
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(client_write(c, &file, 0, "abc"), 0);
     client_free(c);
-    assert_int_equal(scavenger_count(world->service->kept), 1);
+    assert_int_equal(scavenger_count(world->service->scavenger), 1);
     c = client_begin(world, SMB_311);
     assert_int_equal(client_read(c, &file, 0, 3, &bytes), nt_status_value(STATUS_FILE_CLOSED));
     assert_int_equal(durable_return(c, &file, 2, &again),
                      nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(durable_return(c, &file, 0, &again), 0);
-    assert_int_equal(scavenger_count(world->service->kept), 0);
+    assert_int_equal(scavenger_count(world->service->scavenger), 0);
     assert_int_equal(again.persistent, file.persistent);
     assert_int_equal(again.level, BATCH);
     assert_int_equal(client_read(c, &again, 0, 3, &bytes), 0);
@@ -404,7 +404,7 @@ static void returns_each(void **state)
 static void goes_often(void **state)
 {
     struct world *world = *state;
-    struct durable_scavenger *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->scavenger;
     struct client *c = client_begin(world, SMB_311);
     struct open_file file;
 

@@ -14,7 +14,7 @@ static void is_overdue(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct durable_scavenger *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->scavenger;
     struct open_file file;
     instant next;
 
@@ -52,7 +52,7 @@ static void is_closed_later(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct durable_scavenger *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->scavenger;
     struct open_file file;
     instant next;
 
@@ -92,7 +92,7 @@ static void closes_for_the_store(void **state)
 {
     struct world *world = *state;
     struct client *c = client_begin(world, SMB_311);
-    struct durable_scavenger *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->scavenger;
     struct open_file asked, left;
 
     client_open(c, "x", &asked);
@@ -153,7 +153,7 @@ static void its_close_is_the_last_write(void **state)
         client_free(c);
         before = when_written(world);
         clock_advance(2 * KEPT_MS * (TICKS_PER_SECOND / 1000));
-        scavenger_close_expired(world->service->kept, clock_now());
+        scavenger_close_expired(world->service->scavenger, clock_now());
         assert_int_equal(when_written(world) > before, writes == 2);
     }
 }
@@ -174,7 +174,7 @@ static void its_close_deletes(void **state)
     assert_int_equal(client_create(c, "x", &deletes, &file),
                      nt_status_value(STATUS_DELETE_PENDING));
     clock_advance(2 * KEPT_MS * (TICKS_PER_SECOND / 1000));
-    scavenger_close_expired(world->service->kept, clock_now());
+    scavenger_close_expired(world->service->scavenger, clock_now());
     client_open(c, "x", &file);
     assert_int_equal(file.action, 2); /* FILE_CREATED */
     assert_int_equal(client_close(c, &file), 0);
@@ -185,7 +185,7 @@ static void its_close_deletes(void **state)
 static void has_a_bound(void **state)
 {
     struct world *world = *state;
-    struct durable_scavenger *kept = world->service->kept;
+    struct durable_scavenger *kept = world->service->scavenger;
     struct bytes one = bytes_from_string("one"), two = bytes_from_string("two");
     struct client *c;
     struct open_file file;
@@ -220,16 +220,16 @@ static struct bytes account_of(unsigned number)
 static void has_a_bound_of_all(void **state)
 {
     const struct world *world = *state;
-    struct durable_scavenger *kept = world->service->kept;
-    const unsigned accounts = SMB_KEPT_MAX / SMB_KEPT_OF_ACCOUNT_MAX;
+    struct durable_scavenger *kept = world->service->scavenger;
+    const unsigned accounts = SMB_DURABLE_MAX / SMB_KEPT_OF_ACCOUNT_MAX;
 
-    for (unsigned i = 0; i < SMB_KEPT_MAX; i++)
+    for (unsigned i = 0; i < SMB_DURABLE_MAX; i++)
         assert_true(scavenger_reserve(kept, account_of(i % accounts)));
     assert_false(scavenger_reserve(kept, account_of(accounts)));
     scavenger_release(kept, account_of(0));
     assert_true(scavenger_reserve(kept, account_of(accounts)));
     scavenger_release(kept, account_of(accounts));
-    for (unsigned i = 1; i < SMB_KEPT_MAX; i++)
+    for (unsigned i = 1; i < SMB_DURABLE_MAX; i++)
         scavenger_release(kept, account_of(i % accounts));
     assert_int_equal(scavenger_count(kept), 0);
 }

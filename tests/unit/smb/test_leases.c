@@ -336,7 +336,7 @@ static void asked(struct client *c, uint8_t key, const struct break_notification
     struct guid lease_key = key_of(key);
     struct smb_caching *caching = caching_find(client_machine(c), &lease_key);
 
-    caching->listener.asked(&caching->listener, news, true);
+    caching->listener.on_break(&caching->listener, news, true);
 }
 
 /* Rule: two breaks that are sent as one require an acknowledgement if the newer one does, and leave the caching that both

@@ -12,12 +12,12 @@
 #include "smb_protocol/replay.h"
 
 static const struct field fields[] = {
-    VALUE(durable_kept, kind),        VALUE(durable_kept, create),
-    VALUE(durable_kept, client),      VALUE(durable_kept, is_lease),
-    VALUE(durable_kept, lease_key),   VALUE(durable_kept, has_caching),
-    VALUE(durable_kept, caching_key), VALUE(durable_kept, timeout_ms),
-    VALUE(durable_kept, mode),        VALUE(durable_kept, position),
-    VALUE(durable_kept, allocated),   TEXT(durable_kept, locks),
+    VALUE(durable_state, kind),        VALUE(durable_state, create),
+    VALUE(durable_state, client),      VALUE(durable_state, is_lease),
+    VALUE(durable_state, lease_key),   VALUE(durable_state, has_caching),
+    VALUE(durable_state, caching_key), VALUE(durable_state, timeout_ms),
+    VALUE(durable_state, mode),        VALUE(durable_state, position),
+    VALUE(durable_state, allocated),   TEXT(durable_state, locks),
 };
 
 static void trip(struct arena *arena, const void *from, void *to)
@@ -27,9 +27,9 @@ static void trip(struct arena *arena, const void *from, void *to)
 
 static void kept(void **state)
 {
-    static const struct record_form form = RECORD_FORM(durable_kept, fields, trip);
+    static const struct record_form form = RECORD_FORM(durable_state, fields, trip);
     static const char locks[2][LOCK_SEQUENCES] = { { 1, 2, 3 }, { 4, 5, 6 } };
-    const struct durable_kept samples[] = {
+    const struct durable_state samples[] = {
         { .kind = DURABLE_2,
           .create = { { 1 } },
           .client = { { 2 } },

@@ -117,10 +117,11 @@ static void open_and_leave(struct fixture *f)
 
     open.share = RWD;
     open.caching = CACHING_READ | CACHING_HANDLE;
-    open.kept = (struct handle_kept){ .ticks = 60 * TICKS_PER_SECOND, .of_client = BYTES("kept") };
+    open.durable =
+        (struct durable_handle_state){ .ticks = 60 * TICKS_PER_SECOND, .of_client = BYTES("kept") };
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
-    leave.kept = open.kept;
-    leave.kept.granted = open.handle.granted;
+    leave.durable = open.durable;
+    leave.durable.granted = open.handle.granted;
     assert_int_equal(run(f, handle_disconnect_attempt, &leave), OK);
     assert_true(leave.stays);
 }
