@@ -185,7 +185,7 @@ static struct stage *stage_for(struct restore *r, bool sealed)
     return *stage;
 }
 
-/* seal: ptr NULL: the piece has none */
+/* seal: ptr NULL if the piece has none */
 static bool add_piece(struct restore *r, struct bytes data, struct bytes seal)
 {
     enum store_result result = STORE_OK;

@@ -24,7 +24,7 @@
 #define RESTORE_OWNERS_MAX         1024u
 #define RESTORE_OWNER_BYTES_MAX    (64u << 10)
 
-/* Size of the salt and tags of a piece with so many sectors. */
+/* Size of the salt and tags of a piece. */
 #define RESTORE_SEAL_SIZE(sectors) (piece_seal_size(sectors) - offsetof(struct piece_seal, salt))
 
 /* Entries of a batch, each followed by the data shown (base/codec.h). */
@@ -61,11 +61,12 @@ struct restore {
     bool has_partition;
     struct arena *part; /* memory for its key */
     struct bytes key;
-    /* pieces without and with a seal, which are stored as they are; NULL if there are none */
+    /* pieces without and with a seal, which are stored as they are; NULL if unused */
     struct stage *stages[2];
     const struct piece *pieces; /* pieces of both, in `part`, once they are finished */
     size_t piece_count;
-    const struct piece_seal **seals; /* of the pieces added so far, in `part`; NULL: none */
+    const struct piece_seal *
+        *seals; /* of the pieces added so far, in `part`; NULL for those without */
     size_t added, seal_room;
     struct arena *batch;     /* memory for the changes */
     struct changes *changes; /* changes not committed yet; NULL if none */

@@ -285,7 +285,8 @@ static bool list_logs_again(struct take *take)
     return listed;
 }
 
-/* Copies the keys of a directory that is encrypted at rest. They do not change while a server runs. */
+/* Copies the keys of a directory that is encrypted at rest. They do not change while a server
+ * runs. */
 static bool copy_keys(struct take *take)
 {
     char *path = file_path(take->source->location, KEYRING_FILE);

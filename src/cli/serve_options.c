@@ -165,7 +165,7 @@ static enum options_result check_management(const struct option_settings *settin
 }
 
 /* Uses systemd's credential of this name (LoadCredential=NAME:FILE) unless an option specifies a
- * file. path: keeps the credential's path. man: systemd.exec(5) */
+ * file. path: buffer for the credential's path. man: systemd.exec(5) */
 static void find_credential(const char *name, char path[PATH_MAX], const char **option)
 {
     const char *folder = getenv("CREDENTIALS_DIRECTORY");

@@ -11,8 +11,8 @@
 #include "store/master_keys.h"
 #include "store/states.h"
 
-/* Ciphers contain keys. A limit of 1 also keeps the kernel from starting a program that handles
- * core dumps. man: core(5) */
+/* Ciphers contain keys. A limit of 1 also prevents the kernel from starting a program that
+ * handles core dumps. man: core(5) */
 static void forbid_core_dumps(void)
 {
     struct rlimit limit;

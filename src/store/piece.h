@@ -19,7 +19,8 @@ struct stage *stage_open(struct store *store, uint64_t length_hint);
  * computes it during the writes, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
 /* Encrypts the pieces with a copy of the key, instead of the store's key. The MD5 is that of the
- * bytes as written to the stage. Called before the first stage_write(). The store wipes the copy. */
+ * bytes as written to the stage. Called before the first stage_write(). The store wipes the
+ * copy. */
 void stage_encrypt(struct stage *stage, const uint8_t key[DATA_KEY_SIZE]);
 /* Stores the pieces as they are written to the stage: they are encrypted already. Called before the
  * first stage_write(). */

@@ -3,9 +3,9 @@
  *   record value   1     version (1; 2 if a piece is encrypted; 3 if one is with a store key)
  *                  v     number of pieces, varint
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector;
- *                        from version 2 on then 1 whether it is encrypted (0: not; 1: yes; more:
- *                        with the store key of this number plus 1), and if so 16 salt, and 16 GCM
- *                        tag for each sector
+ *                        from version 2 on then 1 whether it is encrypted: 0 if not, 1 if so,
+ *                        more for the store key of this number plus 1; and if it is
+ *                        encrypted 16 salt, and 16 GCM tag for each sector
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
  *                  8 be  total ticks of the steps that it has followed, and

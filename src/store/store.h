@@ -103,7 +103,7 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 /* Of an encrypted piece. Its sectors are encrypted with a cipher of this salt, each under its own
  * number (base/data_cipher.h). */
 struct piece_seal {
-    /* number of the store key (keyring.h); 0: another key, which the record's owner knows */
+    /* number of the store key (keyring.h), or 0 for another key, which the record's owner knows */
     uint32_t store_key;
     uint8_t salt[DATA_SALT_SIZE];
     uint8_t tags[][DATA_TAG_SIZE]; /* one per sector */
@@ -153,7 +153,7 @@ struct store_options {
     /* Keys of the operator, with which a new directory is encrypted at rest, and an existing one is
      * opened; or NULL. Used only while the store is opened. */
     const struct master_keys *master_keys;
-    /* data directory from which a new one that is encrypted takes its store keys; or NULL */
+    /* data directory whose store keys a new encrypted one gets, or NULL */
     const char *keys_from;
 };
 

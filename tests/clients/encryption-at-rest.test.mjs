@@ -33,7 +33,7 @@ const setKeys = (...keys) => writeFile(keyFile, `# keys of the test\n${keys.join
 /** The files below a folder that contain the text or the bytes. grep skips the holes of extents. */
 async function filesWith(where, what) {
     const pattern = [...Buffer.from(what)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-    const grep = spawn('grep', ['-rlaP', pattern, where], { env: { LC_ALL: 'C', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const grep = spawn('grep', ['-rlP', pattern, where], { env: { LC_ALL: 'C', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] });
     let names = '';
     grep.stdout.on('data', (text) => {
         names += text;
@@ -59,7 +59,7 @@ async function writeAll(server) {
     const page = container.getPageBlobClient('page');
     await page.create(1 << 20);
     await page.uploadPages(Buffer.alloc(65536, MARKER), 131072, 65536);
-    await (await container.getBlockBlobClient('copy').beginCopyFromURL(container.getBlockBlobClient('big').url)).pollUntilDone();
+    await (await container.getBlockBlobClient('copy').beginCopyFromURL(container.getBlockBlobClient('big').url, { intervalInMs: 20 })).pollUntilDone();
     await queue.sendMessage(MARKER);
     await table.createEntity({ partitionKey: 'p', rowKey: 'r', text: MARKER });
     const file = share.getDirectoryClient('').getFileClient('file');

@@ -11,8 +11,8 @@ struct archive {
     const struct keyspace *keyspace;
     struct partition selected;
     struct arena *arena;                /* for its key */
-    const struct record_sealer *sealer; /* NULL: not encrypted at rest */
-    const struct keyring *keyring;      /* NULL: not encrypted at rest */
+    const struct record_sealer *sealer; /* NULL if not encrypted at rest */
+    const struct keyring *keyring;      /* NULL if not encrypted at rest */
     /* Of a running store: */
     struct store *store;    /* NULL means a backup */
     struct read_view *view; /* of the selected partition; NULL means none */

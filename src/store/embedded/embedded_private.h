@@ -53,7 +53,7 @@ struct embedded {
     struct spaces spaces;
     struct stripe *stripes;
     struct record_cache *records;
-    struct record_sealer *sealer; /* NULL: not encrypted at rest */
+    struct record_sealer *sealer; /* NULL if not encrypted at rest */
     struct manifest_guard guard;
     struct table_proof tables;
     struct table_keeper keeper;

@@ -32,7 +32,7 @@ struct record_sealer {
 #define CIPHERS_KEPT 8u
 
 struct kept_cipher {
-    uint64_t sealer; /* 0: none */
+    uint64_t sealer; /* 0 if unused */
     uint32_t store_key;
     uint8_t salt[DATA_SALT_SIZE];
     struct data_cipher *cipher;
@@ -78,7 +78,7 @@ static struct ciphers *ciphers_of_thread(void)
     return mine;
 }
 
-/* Returns the cipher of a sealed value, which the thread keeps; NULL if there is no such key. */
+/* Returns the cipher of a sealed value, which the thread retains; NULL if there is no such key. */
 static struct data_cipher *cipher_of(const struct record_sealer *sealer, const char *sealed)
 {
     const uint32_t store_key = (uint8_t)sealed[AT_KEY];

@@ -12,7 +12,7 @@
  * The cipher's salt is the 12 random bytes and the upper half of the number; its nonce is the
  * number, so that no nonce is used twice with a data key. A data key serves 2^32 values.
  *
- * Thread-safe. Each thread keeps the ciphers of the salts that it used last. */
+ * Thread-safe. Each thread retains the ciphers of the salts that it used last. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_SEAL_H
 #define LAGRA_STORE_EMBEDDED_RECORD_SEAL_H
 
@@ -44,7 +44,8 @@ struct unsealed {
     size_t room;
 };
 /* Replaces a value that was read by the decrypted one, which is valid until the next call with this
- * buffer; does nothing if values of the row are not encrypted. Returns like record_unseal(); logs. */
+ * buffer; does nothing if values of the row are not encrypted. Returns like record_unseal(), and
+ * logs. */
 enum store_result record_unseal_in(const struct record_sealer *sealer, struct bytes key,
                                    struct bytes *value, struct unsealed *buffer);
 

@@ -23,7 +23,7 @@
 #define RECORD_ARENA_MAX (1u << 30)
 
 struct target {
-    const struct record_sealer *sealer; /* NULL: not encrypted at rest */
+    const struct record_sealer *sealer; /* NULL if not encrypted at rest */
     struct unsealed unsealed;
     struct keyspace records;
     struct salvage_pieces pieces;
