@@ -28,6 +28,7 @@ enum lock_rank {
     RANK_FAULTS,        /* service: faults requested by tests */
     RANK_NEWS,          /* opens: listeners of breaks and changes; held while they are called */
     RANK_BREAK,         /* smb: the break that a lease or oplock must send */
+    RANK_TENURE,        /* base: requests that wait for a renewal of the tenure */
     RANK_SLEEPER,       /* a thread that waits for a single event */
     RANK_SMB,           /* smb: sessions of the service */
     RANK_ACCOUNT_USES,  /* smb: usage per account over all connections */

@@ -21,6 +21,9 @@
 
 #define DIRECT_READS_MAX    64u
 #define DIRECT_WINDOW_BYTES ((size_t)512 << 10)
+/* After this many bytes a step ends, even if they contained little of the body, so that other reads
+ * take their turn. */
+#define DIRECT_STEP_BYTES   ((size_t)4 << 20)
 #define DIRECT_FILES_MAX    64u
 #define DIRECT_THREADS      2u
 /* Time for which an unused file stays open. */

@@ -1,10 +1,12 @@
 /* The files that direct reads have open: see direct_private.h. */
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -61,6 +63,17 @@ static struct direct_file *take_open(struct direct *direct, uint32_t cell, uint3
 
 /* ---- without it ---- */
 
+/* Returns false, with errno, if the file is not a regular one. */
+static bool is_regular(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        return false;
+    errno = EINVAL;
+    return S_ISREG(status.st_mode);
+}
+
 /* Opens only a regular file, and never waits for a pipe. */
 static int open_extent(const struct direct *direct, uint32_t cell, uint32_t extent)
 {
@@ -70,6 +83,13 @@ static int open_extent(const struct direct *direct, uint32_t cell, uint32_t exte
 
     if (snprintf(path, sizeof path, "%s/extents/%08" PRIx32, folder, extent) < (int)sizeof path)
         fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && !is_regular(fd)) {
+        int error = errno;
+
+        close(fd);
+        fd = -1;
+        errno = error;
+    }
     if (fd < 0)
         log_errno("open %s, to read from it for the owner of cell %" PRIu32, path, cell);
     free(folder);

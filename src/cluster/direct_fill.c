@@ -57,7 +57,14 @@ static bool read_sector(int fd, const struct direct_read *read, const struct par
     return false;
 }
 
-/* Reads from a piece until the window is full or the piece ends. */
+/* Returns true if the step ends although its window is not full. It has some bytes then, because
+ * each sector contributes to it. */
+static bool has_read_enough(const struct direct_read *read)
+{
+    return read->step_bytes >= DIRECT_STEP_BYTES;
+}
+
+/* Reads from a piece until the window is full, the piece ends, or the step has read enough. */
 static bool fill_from_piece(struct direct_read *read, struct window_of_read *window)
 {
     const struct listed *piece = &read->listed;
@@ -72,9 +79,10 @@ static bool fill_from_piece(struct direct_read *read, struct window_of_read *win
         char *to = window->bytes + window->to;
         bool is_whole = part.take == part.length;
 
-        if (part.take > DIRECT_WINDOW_BYTES - window->to)
+        if (part.take > DIRECT_WINDOW_BYTES - window->to || has_read_enough(read))
             break;
         is_good = read_sector(file->fd, read, &part, is_whole ? to : sector);
+        read->step_bytes += part.length;
         if (is_good && !is_whole)
             memcpy(to, sector + part.skip, part.take);
         window->to += is_good ? part.take : 0;
@@ -102,7 +110,9 @@ bool direct_fill(struct direct_read *read, struct window_of_read *window)
 {
     size_t before = window->to;
 
-    while (read->left > 0 && DIRECT_WINDOW_BYTES - window->to >= LISTED_SECTOR_BYTES) {
+    read->step_bytes = 0;
+    while (read->left > 0 && DIRECT_WINDOW_BYTES - window->to >= LISTED_SECTOR_BYTES &&
+           !has_read_enough(read)) {
         if (read->done == read->listed.take) {
             bool has_next = piece_list_next(&read->in, &read->listed);
 

@@ -41,8 +41,9 @@ struct direct_read {
     /* Position of the thread that fills a window. */
     struct decoder in;
     struct listed listed;
-    uint64_t done; /* bytes of `listed` that were read */
-    uint64_t left; /* bytes of the body to be read */
+    uint64_t done;     /* bytes of `listed` that were read */
+    uint64_t left;     /* bytes of the body to be read */
+    size_t step_bytes; /* read by this step */
     /* Under the lock. Windows filled..filled+count-1, modulo 2, contain bytes to use. */
     struct direct_read *next;
     struct waiter *waiter;

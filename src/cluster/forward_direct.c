@@ -12,9 +12,6 @@
 #include "cluster/piece_list.h"
 #include "http/receipt.h"
 
-/* Interval of receipts, far below the owner's limit for stalled bodies. */
-#define REPORT_MS 1000u
-
 static const struct bytes header_name = BYTES(FORWARD_PIECES);
 
 bool forward_may_read(const struct forward *f, const struct owner_target *target)
@@ -39,23 +36,26 @@ static bool send_receipt(struct forward *f, uint64_t bytes, bool is_last)
     struct iovec part = { .iov_base = written, .iov_len = sizeof written };
 
     receipt_write(&receipt, written);
-    f->reported_ms = clock_monotonic_ms();
     return f->link->net.writable &&
            transport_send(&f->link->net, &part, 1, false) == (ssize_t)sizeof written;
 }
 
-/* Tells the owner that the client is being served. */
-static void report(struct forward *f)
+/* Reports to the owner that the client is being served, even if it has taken nothing lately: this
+ * front end has the deadlines for the client. The interval is far below the owner's limit for
+ * stalled bodies. */
+static void report(struct net_tick *tick)
 {
-    if (!f->link || f->is_broken || clock_monotonic_ms() - f->reported_ms < REPORT_MS)
-        return;
-    f->is_broken = !send_receipt(f, f->passed_on, false);
+    struct forward *f = (struct forward *)(void *)((char *)tick - offsetof(struct forward, tick));
+
+    if (f->link && !f->is_broken)
+        f->is_broken = !send_receipt(f, exchange_sent(f->exchange).body_bytes, false);
 }
 
 bool forward_end_direct(struct forward *f, uint64_t passed_on)
 {
     if (!f->direct)
         return false;
+    net_tick_stop(&f->tick);
     direct_read_end(f->direct);
     f->direct = NULL;
     if (f->link && !f->is_broken && send_receipt(f, passed_on, true))
@@ -125,8 +125,6 @@ static long read_files(struct body_source *source, uint64_t at, char *to, size_t
         max = bytes.len;
     memcpy(to, bytes.ptr, max);
     direct_read_use(f->direct, max);
-    f->passed_on += max;
-    report(f);
     return (long)max;
 }
 
@@ -137,7 +135,8 @@ static enum http_step respond(struct forward *f)
     exchange_authenticate(f->exchange);
     (void)exchange_charge(f->exchange, NULL);
     f->source.read = read_files;
-    f->reported_ms = clock_monotonic_ms();
+    f->tick.run = report;
+    net_tick_start(exchange_connection(f->exchange), &f->tick);
     response->body_kind = BODY_SOURCE;
     response->source = &f->source;
     response->body_length = f->direct_length;

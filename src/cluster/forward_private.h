@@ -58,7 +58,7 @@ struct forward {
     struct direct_read *direct;
     struct waiter direct_waiter;
     uint64_t direct_length;
-    uint64_t passed_on, reported_ms; /* bytes read for the client; time of the last receipt */
+    struct net_tick tick; /* sends receipts, from the response header to the end */
 };
 
 /* Additional value of enum http_step: try again. */

@@ -74,7 +74,7 @@ static enum renewal renew(struct owner *owner)
     owner->was_in_time = tenure_holds(&owner->tenure);
     metric_add(owner->was_in_time ? in_time_slot : late_slot, 1);
     metric_observe_ns(seconds_slot, clock_boot_ns() - began_ns);
-    atomic_store(&owner->tenure.ends_ns, began_ns + record.lease_ms * NS_PER_MS);
+    tenure_renew(&owner->tenure, began_ns, began_ns + record.lease_ms * NS_PER_MS);
     return RENEWED;
 }
 
@@ -112,7 +112,7 @@ static void *run(void *argument)
             int error = errno;
 
             metric_add(failed_slot, 1);
-            atomic_store(&owner->tenure.ends_ns, 0);
+            tenure_lose(&owner->tenure);
             owner->lost(owner->context, renewal == RENEWAL_LOST ? "another front end has taken it"
                                                                 : strerrordesc_np(error));
             break;
@@ -140,7 +140,7 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     owner->settles = SETTLES;
     lock_init(&owner->lock, RANK_CELLS);
     atomic_init(&owner->used_bytes, record->used_bytes);
-    atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
+    tenure_start(&owner->tenure, began_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
     atomic_init(&owner->serves, false);
     *file = (struct owner_file){ .fd = -1 };
@@ -176,7 +176,7 @@ void owner_release(struct owner *owner)
 
     atomic_store(&owner->ends, true);
     thread_join(&owner->thread);
-    atomic_store(&owner->tenure.ends_ns, 0);
+    tenure_give_up(&owner->tenure);
     record = owner->record;
     record.renewal++;
     record.is_held = record.serves = false;

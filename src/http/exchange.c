@@ -323,8 +323,8 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-/* Reads a receipt. The forwarding server must report progress at the minimum rate for clients that
- * send a body. */
+/* Reads a receipt. The forwarding server has the deadlines for its client, which may be slow; its
+ * receipts must not stop for longer than a body may stall. */
 static enum turn step_receipt(struct live *live)
 {
     struct connection *connection = &live->connection->net;
@@ -345,7 +345,7 @@ static enum turn step_receipt(struct live *live)
         return TURN_ENDS;
     }
     input_use(&connection->input, RECEIPT_BYTES);
-    connection_got_part(connection, (size_t)(receipt.bytes - live->passed_on));
+    connection_awaits_body(connection);
     live->passed_on = receipt.bytes;
     return receipt.is_last ? TURN_SENT : TURN_GOES_ON;
 }

@@ -217,7 +217,7 @@ bool exchange_take_file(struct exchange *exchange);
  * Called on the worker. */
 void exchange_cut_behind(struct exchange *exchange);
 
-/* How much of the response was sent. For done() only. */
+/* How much of the response was sent. For done(), and while it is being sent. */
 struct exchange_sent {
     uint64_t body_bytes;
     size_t head_bytes; /* 0 if no response was started */

@@ -149,6 +149,18 @@ bool connection_key_is_newest(const struct connection *connection, struct net_ke
  * on its worker. */
 bool connection_key_is_valid(const struct connection *connection);
 
+/* Calls a function of the owner about every NET_TICK_MS, on the worker of a connection, until it is
+ * stopped (ticks.c). The worker sleeps no longer than that meanwhile. */
+#define NET_TICK_MS 1000u
+struct net_tick {
+    void (*run)(struct net_tick *tick); /* may stop it */
+    struct net_tick *next, **link;      /* owned by ticks.c; link is NULL while it is stopped */
+};
+/* Starts a tick, unless it was started. Called on the worker. */
+void net_tick_start(struct connection *of, struct net_tick *tick);
+/* Stops it, unless it was stopped or is zeroed. Called on the worker. */
+void net_tick_stop(struct net_tick *tick);
+
 /* ---- connections to other servers (outgoing.c) ---- */
 
 struct net_peer {

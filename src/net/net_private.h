@@ -54,6 +54,8 @@ struct worker {
     char *block;        /* CONNECTION_BLOCK_BYTES */
     char *tls_input;    /* CONNECTION_INPUT_BYTES, for tls_receive(); NULL before its first call */
     void *state;        /* owned by the protocol */
+    struct net_tick *ticks;
+    uint64_t ticked_ms; /* when they were last run, or the first one was started */
 };
 
 #define ADDRESS_BUCKETS 1024u
@@ -161,6 +163,10 @@ bool worker_adopt(struct worker *worker, struct connection *connection);
 const char *worker_start(struct worker *worker, struct net_server *server);
 /* Ends and joins the thread, if it was started. There must be no connections. Main thread. */
 void worker_stop(struct worker *worker);
+/* Returns the time in milliseconds until ticks are due, -1 if there are none (ticks.c). */
+int worker_tick_wait(const struct worker *worker);
+/* Runs the ticks if they are due. */
+void worker_run_ticks(struct worker *worker);
 
 /* ---- connections to other servers (outgoing.c) ---- */
 

@@ -315,7 +315,8 @@ static void *worker_run(void *argument)
     block_pipe_signals();
     worker_is_current(worker);
     while (!atomic_load(&worker->ends)) {
-        int count = epoll_wait(worker->set, events, EVENTS_MAX, may_sleep(worker) ? -1 : 0);
+        int count = epoll_wait(worker->set, events, EVENTS_MAX,
+                               may_sleep(worker) ? worker_tick_wait(worker) : 0);
 
         if (count < 0 && errno != EINTR)
             log_errno("wait for connections");
@@ -323,6 +324,7 @@ static void *worker_run(void *argument)
             keep_edge(worker, &events[i]);
         take_posted(worker);
         run_turns(worker);
+        worker_run_ticks(worker);
         if (worker->server->protocol->round)
             worker->server->protocol->round(worker->state);
     }
@@ -377,5 +379,6 @@ void worker_stop(struct worker *worker)
     atomic_store(&worker->ends, true);
     worker_wake(worker);
     pthread_join(worker->thread, NULL);
+    assert(!worker->ticks);
     close_own(worker);
 }

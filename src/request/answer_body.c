@@ -27,11 +27,10 @@ static enum state wait_for_bytes(struct flow *flow)
 }
 
 /* Reports damage that was found before the response headers were sent. */
-static void fail_reading(struct flow *flow, enum store_result result)
+static enum state fail_reading(struct flow *flow, enum store_result result)
 {
-    enum error e = decision_fail_store(&flow->work.decision, result);
-
-    answer_error(&flow->work.answer, e, &flow->work.problem);
+    flow->work.error = decision_fail_store(&flow->work.decision, result);
+    return DURABLE;
 }
 
 static void sum_header(struct answer *a, const char *name, const void *sum, size_t size)
@@ -96,10 +95,8 @@ static enum state read_whole(struct flow *flow)
 
         if (result == STORE_WAIT)
             return wait_for_bytes(flow);
-        if (result) {
-            fail_reading(flow, result);
-            return RESPOND;
-        }
+        if (result)
+            return fail_reading(flow, result);
         assert(count > 0 && count <= length - flow->body_read);
         flow->body_read += count;
     }
@@ -171,10 +168,8 @@ static enum state read_large(struct flow *flow)
     result = content_reader_begin(flow->reader, flow_arm(flow), may_file ? &file : NULL, &in_file);
     if (result == STORE_WAIT)
         return wait_for_bytes(flow);
-    if (result) {
-        fail_reading(flow, result);
-        return RESPOND;
-    }
+    if (result)
+        return fail_reading(flow, result);
     assert(!in_file || may_file);
     a->response->body_length = a->content.length;
     flow->body =
@@ -209,8 +204,7 @@ static enum state list_or_read_large(struct flow *flow)
     case LIST_WAITS:
         return wait_for_bytes(flow);
     case LIST_FAILED:
-        fail_reading(flow, result);
-        return RESPOND;
+        return fail_reading(flow, result);
     case LIST_NONE:
         break;
     }
@@ -245,10 +239,8 @@ enum state answer_body(struct flow *flow)
         return read_whole(flow);
     if (!flow->reader)
         open_reader(flow);
-    if (flow->map_result) {
-        fail_reading(flow, flow->map_result);
-        return RESPOND;
-    }
+    if (flow->map_result)
+        return fail_reading(flow, flow->map_result);
     if (content->length <= SMALL_BODY_MAX || content->md5 || content->crc64)
         return read_whole(flow);
     return list_or_read_large(flow);

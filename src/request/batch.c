@@ -374,7 +374,7 @@ static void complete(struct flow *flow, struct work *part)
     observe_part(&flow->work.logged, &flow->work.call, &part->answer);
     batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
     deciding_end(&part->decision);
-    decision_saw(&flow->work.decision, part->decision.seen);
+    decision_saw_all(&flow->work.decision, &part->decision);
     assert(batch->answers[index].ptr && part->decision.part_count == 0);
 }
 

@@ -111,7 +111,13 @@ static enum store_result find_rule(struct work *work)
 
 enum state cors_find(struct flow *flow)
 {
-    return find_rule(&flow->work) == STORE_WAIT ? flow_to_pool(flow, cors_find) : DURABLE;
+    enum store_result result = find_rule(&flow->work);
+
+    if (result == STORE_WAIT)
+        return flow_to_pool(flow, cors_find);
+    if (result == STORE_CORRUPT || result == STORE_IO)
+        decision_saw_failure(&flow->work.decision);
+    return DURABLE;
 }
 
 static void add_name(struct text *out, struct bytes name)

@@ -128,6 +128,7 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     d->state = NULL;
     d->access = whole->access;
     d->seen = 0;
+    d->failed_ns = 0;
     d->changes = changes_new(d->arena);
     part->problem = (struct problem){ .detail = NULL };
     part->decision.result = arena_alloc(d->arena, d->operation->functions->result_size);
@@ -138,7 +139,7 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     d->now = whole->now;
     if (!e)
         e = operation_decide(d, part->decision.parameters, part->decision.result);
-    decision_saw(whole, d->seen);
+    decision_saw_all(whole, d);
     if (!e)
         changes_append(whole->changes, d->changes);
     assert(d->part_count == 0 && (e || changes_empty(d->changes)));

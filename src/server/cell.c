@@ -21,6 +21,7 @@
 #include "request/cell_parts.h"
 #include "request/cell_request.h"
 #include "request/peer_requests.h"
+#include "store/failure.h"
 #include "service/placement_release.h"
 #include "request/request.h"
 #include "source/cell_source.h"
@@ -219,6 +220,10 @@ bool cell_listen(struct cell *cell, const struct options *options, const struct 
         return true;
     own.connection_memory_bytes += INTRODUCTION_MAX;
     own.net.outgoing_max = 0;
+#ifdef LAGRA_GATES
+    if (getenv("LAGRA_BODY_STALL_S"))
+        own.net.body_stall_s = (unsigned)strtoul(getenv("LAGRA_BODY_STALL_S"), NULL, 10);
+#endif
     cell->internal = http_start(&where, &own, &cell->internal_application, &cell->front, &problem);
     if (!cell->internal) {
         fprintf(stderr, "lagra: the internal endpoint (--clusterPort): %s\n", problem);
@@ -400,6 +405,11 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
         endpoints[i].places = cell->key && is_root(cell) ? &cell->front.route : NULL;
         endpoints[i].cells = others_of(cell);
     }
+}
+
+void cell_use_store(struct cell *cell, struct store *store)
+{
+    store_use_tenure(store, cell->location ? &cell->owner.tenure : NULL);
 }
 
 void cell_show(struct cell *cell, struct admin *admin)

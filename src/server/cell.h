@@ -78,6 +78,9 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints,
                       struct decision_pool *pool);
 /* Makes the other cells known to the services' endpoints. The cell is owned. Main thread. */
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
+/* Has failures of the store reported only while the cell is owned. Called before anything reads
+ * it. */
+void cell_use_store(struct cell *cell, struct store *store);
 /* Adds the cells of the cluster, if there is one, to `lagra status`. Main thread. */
 void cell_show(struct cell *cell, struct admin *admin);
 /* Waits until the previous owner's lease has ended, then executes requests. After cell_join(). Main

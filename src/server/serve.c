@@ -100,6 +100,7 @@ static const struct tenure *tenure_of(const struct running *run)
 static bool start_threads(struct running *run)
 {
     open_epoch_record(run->store, run->options.smb.wanted);
+    cell_use_store(&run->cell, run->store);
     run->secondary = open_secondary(&run->options, run->store);
     run->pool = decision_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
     run->gather_pool = decision_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);

@@ -28,6 +28,7 @@ static void begin(struct decision *d)
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
     d->seen = d->seen_before;
+    d->failed_ns = 0;
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;

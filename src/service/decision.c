@@ -21,6 +21,19 @@ void decision_saw(struct decision *d, uint64_t sequence)
         d->seen = sequence;
 }
 
+void decision_saw_failure(struct decision *d)
+{
+    if (d->failed_ns == 0)
+        d->failed_ns = clock_boot_ns();
+}
+
+void decision_saw_all(struct decision *d, const struct decision *part)
+{
+    decision_saw(d, part->seen);
+    if (part->failed_ns > d->failed_ns)
+        d->failed_ns = part->failed_ns;
+}
+
 /* ---- the partitions ---- */
 
 void decision_wakes(struct decision *d, const struct waiter_key *key)
@@ -292,9 +305,11 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_CORRUPT:
         if (has_dropped_space(d)) /* data is missing because it was dropped with the space */
             return DECIDE_AGAIN;
+        decision_saw_failure(d);
         return decision_fail(d, E_InternalError,
                              "Stored data is damaged; the server's log says where.");
     case STORE_IO:
+        decision_saw_failure(d);
         return decision_fail(d, E_InternalError, "The server's disk failed; see its log.");
     case STORE_WAIT:
         return DECIDE_BLOCKING;

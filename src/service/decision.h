@@ -132,6 +132,7 @@ struct decision {
     bool renders_long;
     bool leaves_more;        /* the changes leave work for content_collect() */
     uint64_t seen;           /* newest sequence of anything read; see decision_saw() */
+    uint64_t failed_ns;      /* when the store failed (decision_saw_failure()), or 0 */
     struct problem *problem; /* details for the error response */
     /* ---- attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* arena position at which each attempt starts */
@@ -196,6 +197,11 @@ void decision_keep_above(struct decision *d);
 /* Records that data of another partition was read. Its sequence must be durable before the response
  * is sent. */
 void decision_saw(struct decision *d, uint64_t sequence);
+/* Records that the store failed (STORE_CORRUPT, STORE_IO), which the response reports. It is sent
+ * only if the data was still ours (store_failure_stands()). */
+void decision_saw_failure(struct decision *d);
+/* Records everything that a part of the request saw. */
+void decision_saw_all(struct decision *d, const struct decision *part);
 /* Reads the value of an entry of a space's index into the arena. Returns the results of
  * index_iterator_next(). */
 enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,

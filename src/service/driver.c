@@ -6,6 +6,7 @@
 
 #include "base/sleeper.h"
 #include "service/waiting.h"
+#include "store/failure.h"
 
 /* ---- gates: test builds ---- */
 
@@ -138,11 +139,17 @@ bool driver_wait(struct driver *driver, struct waiter *waiter)
 
 enum store_result driver_durable(struct driver *driver, uint64_t sequence)
 {
-    struct store *store = driver->decision->store;
+    struct decision *d = driver->decision;
+    struct store *store = d->store;
     enum store_result result = store_durable(store, sequence);
 
     if (result == STORE_WAIT)
         store_wait_durable(store, sequence, pause_arm(&driver->pause));
+    else if (result)
+        decision_saw_failure(d);
+    if (result != STORE_WAIT && d->failed_ns > 0 &&
+        !store_failure_stands(store, d->failed_ns, pause_arm(&driver->pause)))
+        return STORE_WAIT;
     return result;
 }
 
@@ -181,6 +188,17 @@ static void sleep_until_changed(struct driver *driver)
     sleeper_release(&sleeper);
 }
 
+/* Waits until a failure of the store may be reported. */
+static void await_failure(struct decision *d)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    while (d->failed_ns > 0 && !store_failure_stands(d->store, d->failed_ns, sleeper_arm(&sleeper)))
+        sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
 {
     struct driver driver = { .ends_when_gone = true };
@@ -191,6 +209,7 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
     while ((reached = driver_run(&driver)) == DRIVE_OTHERS)
         sleep_until_changed(&driver);
     assert(reached == DRIVE_APPLIED || reached == DRIVE_DONE);
+    await_failure(d);
     return driver.error;
 }
 

@@ -89,8 +89,9 @@ bool driver_wait(struct driver *driver, struct waiter *waiter);
  * pool until it is woken. */
 void driver_run_in(struct driver *driver, struct decision_pool *pool,
                    void (*step)(struct driver *driver));
-/* Returns the results of store_durable(). After STORE_WAIT the pause is armed. The caller then
- * suspends the host and calls this function again. */
+/* Returns the results of store_durable(), but STORE_WAIT while a failure of the store may not be
+ * reported yet. After STORE_WAIT the pause is armed. The caller then suspends the host and calls
+ * this function again. */
 enum store_result driver_durable(struct driver *driver, uint64_t sequence);
 
 /* ---- on a thread that may block ---- */
@@ -98,7 +99,8 @@ enum store_result driver_durable(struct driver *driver, uint64_t sequence);
 /* Attempts and commits until there is no conflict; may block (d->access). The parts of the last
  * attempt are still open when it returns. The commit is not durable yet: a caller that reports it
  * must first wait for d->seen (store_await()). A caller that promises durability only at a flush,
- * or not at all (a deferred task), need not wait.
+ * or not at all (a deferred task), need not wait. Returns a failure of the store only if it may be
+ * reported (store_failure_stands()).
  * Returns OK or an error; DECIDE_GONE. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 /* Like deciding_run_unawaited(), but waits until everything that was read and changed is durable,

@@ -250,9 +250,12 @@ static enum smb_step stage_on(struct smb_request *request, struct ioctl *ioctl)
         return stop(request, ioctl, STATUS_DISK_FULL);
     if (result == STORE_WAIT)
         return STEP_WAIT;
-    if (result)
-        return stop(request, ioctl,
-                    result == STORE_FULL ? STATUS_DISK_FULL : STATUS_UNEXPECTED_IO_ERROR);
+    if (result == STORE_FULL)
+        return stop(request, ioctl, STATUS_DISK_FULL);
+    if (result) {
+        (void)stop(request, ioctl, STATUS_UNEXPECTED_IO_ERROR);
+        return STEP_FAILED;
+    }
     copy->phase = CHUNK_WRITES;
     copy->write = (struct handle_write){
         .tree_connect = &request->tree->tree_connect,

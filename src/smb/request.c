@@ -81,10 +81,17 @@ static enum request_state after(struct smb_request *request, enum smb_step step)
         return request_to_pool(request, load_in_pool);
     case STEP_GO_ON:
         return GOING_ON;
+    case STEP_FAILED:
+        if (!request->decision.store)
+            prepare(request);
+        decision_saw_failure(&request->decision);
+        break;
     case STEP_ANSWER:
         break;
     }
-    return request->lasting != COMMITTED && request->decision.store ? DURABLE : ANSWER;
+    if (!request->decision.store)
+        return ANSWER;
+    return request->lasting != COMMITTED || request->decision.failed_ns > 0 ? DURABLE : ANSWER;
 }
 
 static enum request_state refuse(struct smb_request *request, enum nt_status status)

@@ -78,7 +78,8 @@ enum smb_step smb_write_go_on(struct smb_request *request)
     case STORE_BUSY:
         break;
     }
-    return smb_refuse(request, STATUS_UNEXPECTED_IO_ERROR);
+    (void)smb_refuse(request, STATUS_UNEXPECTED_IO_ERROR);
+    return STEP_FAILED;
 }
 
 enum smb_step smb_write_decided(struct smb_request *request)

@@ -12,6 +12,7 @@ struct smb_request;
 /* The next step of a command, returned by its functions. */
 enum smb_step {
     STEP_ANSWER, /* send the response with request->status */
+    STEP_FAILED, /* the same, once the failure of the store may be reported */
     STEP_DECIDE, /* run request->attempt and commit; then row->decided */
     STEP_HOLD,   /* park until request_wake() or request_cancel(); then row->go_on */
     STEP_AWAIT,  /* like STEP_HOLD, for short waits: without an interim response */

@@ -147,6 +147,7 @@ struct store *store_open_lagging(struct store *store, uint64_t lag_ticks)
 
     view->base.operations = &view_operations;
     view->base.deferred = store->deferred;
+    view->base.tenure = store->tenure;
     view->of = store;
     lag_begin(store, lag_ticks);
     return &view->base;

@@ -24,6 +24,7 @@ struct store {
     struct deferred *deferred; /* of the engine */
     struct lag *lag;           /* lagging view, or NULL; set at startup */
     struct keyring *keyring;   /* owned by the engine; NULL if not encrypted at rest */
+    struct tenure *tenure;     /* store_use_tenure(), or NULL */
     /* number of returns to saved states, which change it only while no commit is running, and of
      * restarts, which change it while no commit to their space is running */
     _Atomic uint64_t returns;

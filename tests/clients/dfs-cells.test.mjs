@@ -1,8 +1,14 @@
 // The Data Lake endpoint of a cluster: filesystems in different cells, reached through any front end, also when the owner of a cell
 // is killed between two requests. docs/cells.md; issue 47
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { startCells } from '../lib/cells.mjs';
+import { run } from '../lib/program.mjs';
+import { Server } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { rawDfs } from './dfs-setup.mjs';
 
 const FS = 'resource=filesystem';
 
@@ -134,4 +140,35 @@ test('an acknowledged rename and its access control survive the owner', async (t
     assert.equal(root.header(await root.must('HEAD', '/in-two/b?action=getAccessControl'), 'x-ms-permissions'), 'rwxrwxrwt');
     await root.must('DELETE', '/in-two/b?recursive=true');
     assert.deepEqual(await pathsOf(fronts[2], 'in-two'), []);
+});
+
+test('filesystems of a server whose backup becomes a cell share their tree: they are renamed to one another, and not moved', async (t) => {
+    const plain = await Server.start({ args: ['--hierarchical'] });
+    const backups = `${plain.location}-backups`;
+    const lagra = async (code, ...words) => {
+        const ran = await run(words, {}, 60000);
+        assert.equal(ran.code, code, `${words.join(' ')}: ${ran.output}${ran.errors}`);
+        return ran.output + ran.errors;
+    };
+    t.after(() => plain.stop());
+    const single = { must: async (method, target, headers = {}, body = '') =>
+        assert.ok((await rawDfs(method, target, headers, body, { base: { host: plain.host, port: plain.ports.dfs } })).status < 300, target) };
+    for (const name of ['old', 'older'])
+        await single.must('PUT', `/${name}?${FS}`);
+    await write(single, '/old/d/f', 'x');
+    await lagra(0, 'backup', backups, '--location', plain.location);
+    const [backup] = readdirSync(backups);
+    const { owners, cluster, place } = await startCells(t, { args: ['--hierarchical'],
+        prepare: (at) => lagra(0, 'backup', 'restore', join(backups, backup), join(at, 'cells', '0002', 'data')) });
+    const [root] = owners.map(through);
+    await lagra(0, 'cluster', 'reclaim', cluster);
+    await root.must('PUT', '/older/d?mode=legacy', { 'x-ms-rename-source': '/old/d' });
+    assert.deepEqual([await pathsOf(root, 'old'), await pathsOf(root, 'older')], [[], ['d', 'd/f']]);
+    assert.match(await lagra(1, 'cluster', 'move', cluster, DEVELOPMENT.account, 'container', 'older', '1'), /its paths in one tree with other containers/);
+    assert.deepEqual(await pathsOf(root, 'older'), ['d', 'd/f']);
+    await place(2);
+    await root.must('PUT', `/new?${FS}`);
+    const refused = await root.ask('PUT', '/new/d', { 'x-ms-rename-source': '/older/d' });
+    assert.deepEqual([refused.status, JSON.parse(refused.body.toString()).error.code], [501, 'NotImplemented']);
+    await lagra(0, 'cluster', 'move', cluster, DEVELOPMENT.account, 'container', 'new', '1');
 });

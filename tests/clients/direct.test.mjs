@@ -27,7 +27,7 @@ async function newCluster(t) {
     return { folder, cluster };
 }
 
-async function newPair(t, { env = {}, elsewhere = null } = {}) {
+async function newPair(t, { env = {}, ownerEnv = {}, elsewhere = null } = {}) {
     const { folder, cluster } = await newCluster(t);
     const start = async (name, at, environment) => {
         const member = await Member.start(at, { args: ['--accessLog', join(folder, `${name}.log`)], env: environment });
@@ -35,7 +35,7 @@ async function newPair(t, { env = {}, elsewhere = null } = {}) {
         member.lines = () => readFileSync(join(folder, `${name}.log`), 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
         return member;
     };
-    const owner = await start('owner', cluster, OWNER);
+    const owner = await start('owner', cluster, { ...OWNER, ...ownerEnv });
     await owner.until(200);
     const standby = await start('standby', elsewhere ? elsewhere(folder, cluster) : cluster, { ...OWNER, ...env });
     await standby.until(200, '/-/ready');
@@ -170,6 +170,32 @@ test('what a client still reads stays, whatever is deleted; afterwards it goes',
     for (let i = 0; i < 500 && readdirSync(extentsOf(cluster)).length > 0; i++)
         await delay(20);
     assert.deepEqual(readdirSync(extentsOf(cluster)), []);
+});
+
+test('a client that pauses for longer than an owner waits for a receipt gets the rest, and its front end is served meanwhile', async (t) => {
+    const { cluster, owner, standby } = await newPair(t, { ownerEnv: { LAGRA_BODY_STALL_S: '2' } });
+    const content = randomBytes(32 * MIB);
+    assert.equal((await owner.ask('PUT', '/direct/b', { headers: BLOCK, body: content })).status, 201);
+    await untilLent(standby, '/direct/b');
+    const files = readdirSync(extentsOf(cluster));
+    const { connection, head, first } = await begin(standby, '/direct/b');
+    assert.equal((await owner.ask('DELETE', '/direct/b')).status, 202);
+    await delay(7000);
+    assert.deepEqual(readdirSync(extentsOf(cluster)), files);
+    assert.ok(Buffer.concat([first, await connection.body(head, content.length - 1)]).equals(content));
+    connection.close();
+    const id = head.headers.get('x-ms-request-id');
+    const own = await lineOf(owner, head);
+    assert.deepEqual([own.request, own.sent, own.cut ?? false], [id, content.length, false]);
+    /* One that goes away in the middle of a block: the last receipt is no smaller than those before. */
+    assert.equal((await owner.ask('PUT', '/direct/b', { headers: BLOCK, body: content })).status, 201);
+    await untilLent(standby, '/direct/b');
+    const gone = await begin(standby, '/direct/b');
+    await delay(2500);
+    gone.connection.close();
+    const line = await lineOf(owner, gone.head);
+    assert.ok(line.sent > 0 && line.sent < content.length, `${line.sent}`);
+    assert.doesNotMatch(owner.stderr, /receipt/);
 });
 
 test('the owner is killed while a client reads: it gets the right bytes to the end, or is cut off', async (t) => {

@@ -15,14 +15,16 @@ const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
 const KNOWN_MS = 300; // until the owners of all cells are known to each other
 
 /** { cluster, owners, standby, place }: owners[n - 1] owns cell n. withStandby: one more front end, without a cell; smb: SMB too;
- *  withMetrics: each has metrics(), a function that returns their text. */
-export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false, smb = false, withMetrics = false } = {}) {
+ *  withMetrics: each has metrics(), a function that returns their text; prepare: is called with the new cluster's directory before its
+ *  front ends start. */
+export async function startCells(t, { cells = 2, args = [], env = {}, withStandby = false, smb = false, withMetrics = false, prepare = null } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
     const cluster = join(folder, 'shared');
 
     removeClusterAfter(t, folder);
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
+    await prepare?.(cluster);
     const start = async (name, more) => {
         const log = join(folder, `${name}.log`);
         const [port] = withMetrics ? await freePorts(1) : [];

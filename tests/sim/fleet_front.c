@@ -10,6 +10,7 @@
 #include "server/cell.h"
 #include "server/process.h"
 #include "server/running_servers.h"
+#include "store/failure.h"
 
 #include "commits.h"
 #include "faults.h"
@@ -246,6 +247,7 @@ static noreturn void own(void)
     }
     if (!take_stock())
         leave(EXIT_STORE_FAILED);
+    store_use_tenure(server_store(server), &cell.owner.tenure);
     cell_join(&cell, joined);
     server_join(server, &joined[own_service()]);
     cell.front.doors[own_service()].tag = server_tag(server);

@@ -603,7 +603,9 @@ static void judge_view(struct slot *slot, const struct reply *answer)
 
 bool judge_says_cannot(const struct reply *answer)
 {
-    return answer->status == 500 || answer->status == 503 || answer->status == 507;
+    /* In a cluster a read fails only at an owner that was evicted, and no client is told. */
+    return (answer->status == 500 && !world->fleet) || answer->status == 503 ||
+           answer->status == 507;
 }
 
 bool judge_reports_damage(const struct reply *answer)

@@ -745,6 +745,8 @@ const DEFECTS = [
         change: [['    holders_write(changes, arena, content->id, had + holders);', '    if (had > 1)\n        holders_write(changes, arena, content->id, had + holders);']] },
     { name: 'response-without-a-lease', file: 'src/cluster/front.c', args: FLEET,
         change: [['    exchange_answers_by(exchange, door->front->tenure);\n', ''], ['    exchange_answers_by(exchange, front->tenure);\n', '']] },
+    { name: 'failure-of-a-lost-cell-reported', service: 'file', file: 'src/service/driver.c', args: FLEET,
+        change: [['    if (result != STORE_WAIT && d->failed_ns > 0 &&\n', '    if (result != STORE_WAIT && d->failed_ns == 1 &&\n']] },
     { name: 'cell-without-its-lock', file: 'src/cluster/owner_file.c', args: FLEET,
         change: [['    if (set_lock(file, F_WRLCK) == 0)', '    if (file)']] },
     { name: 'any-incarnation-is-meant', file: 'src/cluster/front.c', args: FLEET,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge.h"
 #include "table_model.h"
 #include "table_pages.h"
 #include "table_reply.h"
@@ -109,7 +110,7 @@ bool table_says_cannot(const struct reply *answer)
     struct table_part parts[TABLE_PARTS_MAX];
     unsigned count;
 
-    if (answer->status == 500 || answer->status == 503 || answer->status == 507)
+    if (judge_says_cannot(answer))
         return true;
     return answer->status == 202 && strstr((const char *)answer->body, "\r\nHTTP/1.1 5") &&
            !table_read_parts((const char *)answer->body, parts, &count) && count == 1;

@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/crc.h"
@@ -232,6 +233,19 @@ static void reads_nothing_else(void **state)
     assert_fails(f, 1, 7);
 }
 
+/* A device whose bytes are those of the list. Only root can make one, and not everywhere. */
+static void reads_no_device(void **state)
+{
+    struct fixture *f = *state;
+    char name[256];
+
+    memset(f->bytes, 0, FILE_BYTES);
+    snprintf(name, sizeof name, "%s/0000000c", f->folder);
+    if (mknod(name, S_IFCHR | 0600, makedev(1, 5)) != 0) /* /dev/zero */
+        skip();
+    assert_fails(f, 1, 12);
+}
+
 static void refuses_wrong_lists(void **state)
 {
     struct fixture *f = *state;
@@ -240,6 +254,31 @@ static void refuses_wrong_lists(void **state)
     add(f, &list, 7, 0, 1000);
     assert_null(direct_read_start(f->direct, 1, text_bytes(&list), 1001));
     assert_null(direct_read_start(f->direct, 1, bytes_of("", 0), 1));
+}
+
+/* A list of tiny pieces: a step reads DIRECT_STEP_BYTES at most, and passes on what it has. */
+static void steps_are_bounded(void **state)
+{
+    struct fixture *f = *state;
+    char got[PIECE_LIST_COUNT_MAX];
+    struct text list = begin(f);
+    struct direct_read *read;
+    struct bytes bytes;
+    size_t done = 0;
+
+    for (unsigned i = 0; i < PIECE_LIST_COUNT_MAX; i++)
+        add(f, &list, 7, i, 1);
+    read = direct_read_start(f->direct, 1, text_bytes(&list), sizeof got);
+    assert_non_null(read);
+    while (done < sizeof got) {
+        assert_int_equal(next(read, &bytes), DIRECT_READY);
+        assert_true(bytes.len > 0 && bytes.len <= DIRECT_STEP_BYTES / SECTOR);
+        memcpy(got + done, bytes.ptr, bytes.len);
+        done += bytes.len;
+        direct_read_use(read, bytes.len);
+    }
+    direct_read_end(read);
+    assert_memory_equal(got, f->bytes + BEGIN, sizeof got);
 }
 
 /* Reads are ended in any state, and their number is bounded. */
@@ -271,7 +310,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_what_is_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(stops_at_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(reads_nothing_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(reads_no_device, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_wrong_lists, setup, teardown),
+        cmocka_unit_test_setup_teardown(steps_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(bounded, setup, teardown),
     };
 

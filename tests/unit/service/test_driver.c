@@ -3,6 +3,9 @@
 #include "../request/fixture.h"
 
 #include "base/sleeper.h"
+#include "base/tenure.h"
+#include "base/thread.h"
+#include "store/failure.h"
 
 static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
 static const struct partition owner = { .space = { { 2 } }, .key = BYTES("o") };
@@ -18,6 +21,7 @@ enum act {
     BLOCKS, /* a record is not in memory, unless the attempt may block */
     ASKS,   /* waits for others, of whom it asks something by a change */
     WAITS,  /* waits for others */
+    FAILS,  /* the store fails */
     MISSES, /* waits for others, who change something before it waits */
 };
 
@@ -62,6 +66,8 @@ static enum error attempt(struct decision *d, void *of)
     if (act == BLOCKS && !d->access.may_block)
         return DECIDE_BLOCKING;
     script->attempts++;
+    if (act == FAILS)
+        return decision_fail_store(d, STORE_IO);
     decision_open_subject(d, partition);
     decision_read_clock(d);
     if (act != FINDS && act != WAITS && act != MISSES && act != REFUSES)
@@ -136,6 +142,91 @@ static void is_done_without_changes(void **state)
     driver = driver_of(&script);
     assert_int_equal(driver_run(&driver), DRIVE_DONE);
     assert_int_equal(driver.error, OK);
+    end(&script);
+}
+
+static void on_wake(struct waiter *waiter)
+{
+    struct driver *driver =
+        (struct driver *)(void *)((char *)waiter - offsetof(struct driver, pause));
+
+    (void)pause_end(&driver->pause);
+}
+
+/* Rule: a failure of data that another process may have taken over is reported only after a renewal
+ * of the tenure that is later than the failure. base/tenure.h */
+static void failures_wait_for_the_tenure(void **state)
+{
+    static const enum act acts[] = { FAILS };
+    struct tenure tenure;
+    struct script script;
+    struct driver driver;
+
+    begin(*state, &script, acts, STORE_NO_WAIT);
+    tenure_start(&tenure, clock_boot_ns(), clock_boot_ns() + 60000 * NS_PER_MS);
+    store_use_tenure(script.d.store, &tenure);
+    driver = driver_of(&script);
+    pause_init(&driver.pause, on_wake);
+    assert_int_equal(driver_run(&driver), DRIVE_DONE);
+    assert_int_equal(driver.error, E_InternalError);
+    assert_int_equal(driver_durable(&driver, 0), STORE_WAIT);
+    assert_int_equal(atomic_load(&driver.pause.state), PAUSE_IDLE);
+    tenure_renew(&tenure, script.d.failed_ns, clock_boot_ns() + 60000 * NS_PER_MS);
+    assert_int_equal(atomic_load(&driver.pause.state), PAUSE_WOKEN);
+    assert_int_equal(driver_durable(&driver, 0), STORE_WAIT);
+    tenure_renew(&tenure, script.d.failed_ns + 1, clock_boot_ns() + 60000 * NS_PER_MS);
+    assert_int_equal(driver_durable(&driver, 0), STORE_OK);
+    tenure_give_up(&tenure);
+    end(&script);
+}
+
+static void *renew_later(void *argument)
+{
+    struct tenure *tenure = argument;
+
+    thread_sleep_ns(50 * NS_PER_MS);
+    tenure_renew(tenure, clock_boot_ns(), clock_boot_ns() + 60000 * NS_PER_MS);
+    return NULL;
+}
+
+/* Rule: so too on a thread that may block, which waits. */
+static void threads_wait_for_the_tenure(void **state)
+{
+    static const enum act acts[] = { FAILS };
+    struct tenure tenure;
+    struct thread thread;
+    struct script script;
+
+    begin(*state, &script, acts, STORE_MAY_BLOCK);
+    tenure_start(&tenure, clock_boot_ns(), clock_boot_ns() + 60000 * NS_PER_MS);
+    store_use_tenure(script.d.store, &tenure);
+    assert_true(thread_start(&thread, renew_later, &tenure));
+    assert_int_equal(deciding_run(&script.d, attempt, &script), E_InternalError);
+    assert_true(atomic_load(&tenure.renewed_ns) > script.d.failed_ns);
+    thread_join(&thread);
+    tenure_give_up(&tenure);
+    end(&script);
+}
+
+/* Rule: a failure is reported at once if nobody else can have the data, and a success at all times. */
+static void without_a_tenure_nothing_waits(void **state)
+{
+    static const enum act fails[] = { FAILS }, reads[] = { FINDS };
+    struct tenure tenure;
+    struct script script;
+    struct driver driver;
+
+    begin(*state, &script, fails, STORE_NO_WAIT);
+    driver = driver_of(&script);
+    assert_int_equal(driver_run(&driver), DRIVE_DONE);
+    assert_int_equal(driver_durable(&driver, 0), STORE_OK);
+    end(&script);
+    begin(*state, &script, reads, STORE_NO_WAIT);
+    tenure_start(&tenure, 1, 2);
+    store_use_tenure(script.d.store, &tenure);
+    driver = driver_of(&script);
+    assert_int_equal(driver_run(&driver), DRIVE_DONE);
+    assert_int_equal(driver_durable(&driver, 0), STORE_OK);
     end(&script);
 }
 
@@ -232,9 +323,11 @@ static void threads_go_all_the_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(decides_again_after_a_conflict),   TEST(is_done_without_changes),
-        TEST(blocked_steps_are_repeated),       TEST(asks_others_and_waits),
-        TEST(changes_before_the_wait_are_seen), TEST(threads_go_all_the_way),
+        TEST(failures_wait_for_the_tenure),   TEST(threads_wait_for_the_tenure),
+        TEST(without_a_tenure_nothing_waits), TEST(decides_again_after_a_conflict),
+        TEST(is_done_without_changes),        TEST(blocked_steps_are_repeated),
+        TEST(asks_others_and_waits),          TEST(changes_before_the_wait_are_seen),
+        TEST(threads_go_all_the_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
