@@ -113,6 +113,11 @@ bool container_retains(const struct container_immutability *of, const struct blo
     return !of->has_versions && (of->holds.len > 0 || policy_retains(of, blob, now));
 }
 
+enum error container_refuses_changes(const struct container_immutability *of)
+{
+    return of->has_versions ? OK : refuse(of->holds.len > 0, of->mode != POLICY_NONE);
+}
+
 bool file_has_expired(struct decision *d, const struct blob *blob)
 {
     return blob_has_expired(blob, d->now) &&

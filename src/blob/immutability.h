@@ -15,7 +15,8 @@
  * Time: only decision.now counts, which no restart and no adjustment of the wall clock sets back.
  * docs/immutability.md says what is promised. rest: Set-Blob-Immutability-Policy,
  * Set-Blob-Legal-Hold; docs: immutable-version-level-worm-policies,
- * immutable-container-level-worm-policies; decisions: 1400 to 1409 */
+ * immutable-container-level-worm-policies; decisions: 1400 to 1411,
+ * 1450 */
 #ifndef LAGRA_BLOB_IMMUTABILITY_H
 #define LAGRA_BLOB_IMMUTABILITY_H
 
@@ -68,6 +69,9 @@ bool file_has_expired(struct decision *d, const struct blob *blob);
 /* Returns true if a policy or hold of the container retains the blob. */
 bool container_retains(const struct container_immutability *of, const struct blob *blob,
                        instant now);
+/* Returns the error that refuses to overwrite the blobs of the container: OK,
+ * E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy. */
+enum error container_refuses_changes(const struct container_immutability *of);
 /* Returns true unless the container never had any of it. */
 bool container_has_immutability(const struct container_immutability *immutability);
 /* Returns true if a policy or hold of the container protects its blobs. */

@@ -156,12 +156,13 @@ static const char *check_version(const struct node *node, const struct record *r
 static const char *check_state(const struct node *node)
 {
     struct tree_state state;
-    struct tree_kept kept;
+    struct retained_generations retained;
     enum store_result result = tree_state_read(node->snapshot, node->arena, &state);
 
     if (!result)
-        result = tree_kept_read(node->snapshot, node->arena, &kept);
-    if (!result && state.kept != (kept.count > 0 ? kept.generations[kept.count - 1] : 0))
+        result = retained_generations_read(node->snapshot, node->arena, &retained);
+    if (!result &&
+        state.last_retained != (retained.count > 0 ? retained.generations[retained.count - 1] : 0))
         result = STORE_CORRUPT;
     return result ? "the record of its snapshots is corrupt" : NULL;
 }
