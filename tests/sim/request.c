@@ -36,6 +36,7 @@
 #include "throttle.h"
 #include "times.h"
 #include "wire.h"
+#include "store/master_keys.h"
 #include "world.h"
 
 #define HEADERS_MAX    24
