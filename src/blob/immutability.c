@@ -169,7 +169,7 @@ enum error immutability_permit(struct decision *d, unsigned needs)
     if (node && node->leaves)
         return permit_entering(d, node->leaves, blob);
     if (blob && (needs & NEEDS_DESTROY) && !(needs & NEEDS_NAME))
-        return permit_deletion(of, blob, d->now);
+        return blob_is_directory(d) ? OK : permit_deletion(of, blob, d->now);
     if (container_protects(of))
         return permit_in_container(d, needs, blob);
     if (!of->has_versions || !blob || !(needs & (NEEDS_CHANGE | NEEDS_APPEND)))

@@ -54,7 +54,7 @@ static inline bool blob_is_protected(const struct blob *blob, instant now)
 
 /* ---- rules ---- */
 
-/* Refuses an operation with these NEEDS_ bits, or NEEDS_DESTROY, or NEEDS_NAME and NEEDS_DESTROY for
+/* Refuses an operation with these NEEDS_ bits, or NEEDS_DESTROY (not of an empty directory), or NEEDS_NAME and NEEDS_DESTROY for
  * a rename or the deletion of a directory that is not empty, on the blob of the state, in the
  * container of the state; for a rename from another container, also in that one. Returns OK,
  * E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy; E_ContainerBeingDeleted if the
