@@ -8,7 +8,8 @@
 
 #include "cluster/folder.h"
 #include "server/process.h"
-#include "store/master_keys.h"
+#include "base/log.h"
+#include "store/keyring.h"
 #include "store/states.h"
 
 /* Ciphers contain keys. A limit of 1 also prevents the kernel from starting a program that
@@ -91,6 +92,8 @@ static struct store *open_directory(const struct options *options,
         if (store_open_embedded(store_options, &store, &problem))
             fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", options->location,
                     problem);
+        else if (store_keyring(store))
+            log_line(LOG_INFO, "the data directory is encrypted at rest");
     }
     master_keys_free(keys);
     free(keys_from);

@@ -61,6 +61,8 @@ struct bytes keyring_write(const struct keyring *keyring, const struct master_ke
                            struct arena *arena);
 /* Wipes and frees it. keyring: may be NULL */
 void keyring_free(struct keyring *keyring);
+/* Returns the keys of a store that is encrypted at rest, or NULL. Thread-safe. */
+const struct keyring *store_keyring(const struct store *store);
 
 enum key_use { KEY_FOR_PIECES, KEY_FOR_RECORDS, KEY_FOR_KEYS, KEY_USES };
 

@@ -103,8 +103,7 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 /* Of an encrypted piece. Its sectors are encrypted with a cipher of this salt, each under its own
  * number (base/data_cipher.h). */
 struct piece_seal {
-    /* number of the store key (keyring.h), or 0 for another key, which the record's owner knows */
-    uint32_t store_key;
+    uint32_t store_key; /* number of the store key (keyring.h), or 0 if its owner has the key */
     uint8_t salt[DATA_SALT_SIZE];
     uint8_t tags[][DATA_TAG_SIZE]; /* one per sector */
 };
@@ -150,16 +149,9 @@ struct store_options {
     /* record files of up to this total size are verified at startup; larger ones when they are
      * first read; 0 means 64 MiB */
     uint64_t whole_bytes;
-    /* Keys of the operator, with which a new directory is encrypted at rest, and an existing one is
-     * opened; or NULL. Used only while the store is opened. */
-    const struct master_keys *master_keys;
-    /* data directory whose store keys a new encrypted one gets, or NULL */
-    const char *keys_from;
+    const struct master_keys *master_keys; /* for encryption at rest (keyring.h), or NULL */
+    const char *keys_from; /* data directory whose store keys a new one gets, or NULL */
 };
-
-struct keyring;
-/* Returns the keys of a store that is encrypted at rest (keyring.h), or NULL. Thread-safe. */
-const struct keyring *store_keyring(const struct store *store);
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.
  * *ret_problem: message for the operator if the result is not STORE_OK (static or leaked). Called

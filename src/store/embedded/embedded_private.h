@@ -102,5 +102,7 @@ enum store_result embedded_inspect(struct store *store, inspect_visit *visit, in
 
 /* Implements store_figures(). Thread-safe. */
 bool embedded_figures(struct store *store, struct store_figures *ret_figures);
+/* Implements store_collect_now(). (figures.c) */
+void embedded_collect_now(struct store *store, struct store_usage *ret_usage);
 
 #endif

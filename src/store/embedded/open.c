@@ -54,18 +54,6 @@ static enum store_result embedded_durable(struct store *store, uint64_t sequence
     return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
 }
 
-static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
-{
-    struct embedded *embedded = embedded_of(store);
-    struct store_usage usage;
-
-    collector_wait(&embedded->collector);
-    extents_measure(&embedded->extents, &usage.extent_count, &usage.allocated_bytes);
-    usage.piece_bytes = (uint64_t)atomic_load(&embedded->piece_bytes);
-    usage.pending_bytes = atomic_load(&embedded->reclaim.pending_bytes);
-    *ret_usage = usage;
-}
-
 #ifdef LAGRA_GATES
 static void embedded_drop_caches(struct store *store)
 {
@@ -81,10 +69,13 @@ static void embedded_drop_caches(struct store *store)
 }
 #endif
 
-static void free_keys(struct embedded *embedded)
+static void free_embedded(struct embedded *embedded)
 {
+    close(embedded->lock_file);
     record_sealer_free(embedded->sealer);
     keyring_free(embedded->store.keyring);
+    free(embedded->backup_records);
+    free(embedded);
 }
 
 static void embedded_close(struct store *store)
@@ -118,10 +109,7 @@ static void embedded_close(struct store *store)
     disk_space_close(&embedded->space);
     close(embedded->extents.folder);
     close(embedded->synced);
-    close(embedded->lock_file);
-    free_keys(embedded);
-    free(embedded->backup_records);
-    free(embedded);
+    free_embedded(embedded);
 }
 
 /* In addition to those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the
@@ -491,10 +479,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         stripes_free(embedded->stripes);
         record_cache_free(embedded->records);
         deferred_release(&embedded->deferred);
-        close(embedded->lock_file);
-        free_keys(embedded);
-        free(embedded->backup_records);
-        free(embedded);
+        free_embedded(embedded);
         return result;
     }
     if (!start_threads(embedded)) {
