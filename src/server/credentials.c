@@ -231,6 +231,7 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
         fprintf(stderr, "lagra: %s\n", problem);
         return false;
     }
+    encryption_scopes_set_keys(credentials->scopes, store_keyring(store));
     if (!stored_scopes_load(store, credentials->scopes)) {
         fprintf(stderr, "lagra: stored encryption scopes cannot be read\n");
         return false;

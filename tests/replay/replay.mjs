@@ -22,6 +22,7 @@ import { filesBefore } from './files.mjs';
 import { pathsGivenOutBy } from './paths.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
+import { newMasterKey } from '../lib/master_key.mjs';
 import { run as runLagra } from '../lib/program.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
@@ -40,6 +41,10 @@ const PROTECTED = { file: path.join(SHARED, 'recordings', 'protect.jsonl.gz'), g
 const OF_KEYS = /test_cpk(_async)?\.|WithCPK$|cpk_exists/;
 const WITHOUT_BODIES = /(PageBlockFromURL|UploadPagesFromURLWithMD5)WithCPK$|^py-blob:test_cpk\.test_create_block_blob_with_chunks$/;
 const isOfKeys = (name) => OF_KEYS.test(name) && !WITHOUT_BODIES.test(name);
+/* And those of encryption scopes. Before some of them the scope did not exist yet. */
+const OF_SCOPES = /test_cpk_n(_async)?\.|WithCPKScope$|encryption_scope/;
+const WITHOUT_SCOPE = /^go-blob:recordings\/.*WithCPKScope$/;
+const SCOPES = ['antjoscope1', 'containerscope', 'testencryption', 'blobgokeytestscope', 'EncryptionScopeForTest'];
 /* The key of the recordings, which an older one has without it. Keys are sent over HTTPS, here to a trusted proxy. */
 const KEY = 'MDEyMzQ1NjcwMTIzNDU2NzAxMjM0NTY3MDEyMzQ1Njc=';
 const withKey = ([name, value]) => name !== 'x-ms-encryption-key' ? [[name, value]]
@@ -448,32 +453,49 @@ async function runGroup(replay, group) {
     return found.length === 0 ? 'passed' : 'failed';
 }
 
+async function changeScope(server, change, name) {
+    const { code, errors } = await runLagra(['account', 'scope', change, name, '--location', server.location]);
+    if (code !== 0)
+        throw new Error(errors);
+}
+
 /** Replays the groups of a service; counts: of groups by their result. */
 async function runService(server, service, counts) {
     const replay = new Replay(server, service);
     const before = [totals.compared, totals.exchanges];
 
     const groups = [...FILES.flatMap((file) => groupsOf(file, service)),
-        ...groupsOf(PROTECTED.file, service).filter(({ name }) => PROTECTED.groups.test(name) || isOfKeys(name))];
-    for (const group of groups)
-        if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
-            counts[await runGroup(replay, group)]++;
+        ...groupsOf(PROTECTED.file, service).filter(({ name }) => PROTECTED.groups.test(name) || isOfKeys(name) || OF_SCOPES.test(name))];
+    for (const group of groups.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))) {
+        const isWithout = WITHOUT_SCOPE.test(group.name);
+
+        if (isWithout)
+            await changeScope(server, 'disable', 'blobgokeytestscope');
+        counts[await runGroup(replay, group)]++;
+        if (isWithout)
+            await changeScope(server, 'enable', 'blobgokeytestscope');
+    }
     replay.close();
     reached.set(service, [totals.compared - before[0], totals.exchanges - before[1]]);
 }
 
 async function main() {
     const counts = { passed: 0, failed: 0, skipped: 0 };
+    const key = await newMasterKey();
 
     for (const isHierarchical of [false, true]) {
-        const server = await Server.start({ args: ['--trustProxy', '127.0.0.1', '--allowDevelopmentAccount', ...isHierarchical ? ['--hierarchical'] : []] });
+        const server = await Server.start({ args: [...key.options.args, '--trustProxy', '127.0.0.1', '--allowDevelopmentAccount',
+            ...isHierarchical ? ['--hierarchical'] : []] });
         try {
+            for (const name of SCOPES)
+                await changeScope(server, 'add', name);
             for (const service of SERVICES.filter((name) => (name === 'dfs') === isHierarchical))
                 await runService(server, service, counts);
         } finally {
             await server.stop();
         }
     }
+    await key.remove();
     const unused = wanted.length > 0 ? [] : rules.filter((rule) => !used.has(rule));
     for (const rule of unused)
         console.log(`not ok: no difference needs this rule: ${JSON.stringify(rule)}`);
