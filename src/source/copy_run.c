@@ -246,6 +246,10 @@ static void give_up(struct copying *c, enum error e)
     bool late = is_late(c, clock_now());
     struct copy_verdict verdict = { .kind = COPY_SHOWS };
 
+    if (c->refusal) { /* has ended already */
+        note_end(c, c->refusal);
+        return;
+    }
     if (decision_is_unfinished(e))
         e = E_ServerBusy; /* the source's state was dropped: retry on a newer one */
     verdict.description = describe(c, e);
