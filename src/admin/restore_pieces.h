@@ -1,5 +1,5 @@
-/* Writes the pieces of a partition that is being restored (restore_state.h). A piece with the key of
- * a customer is stored as it is, with its seal. Other pieces are encrypted if the store is. */
+/* Writes the pieces of a partition that is being restored (restore_state.h). A piece with the key
+ * of a customer is stored as it is, with its seal. Other pieces are encrypted if the store is. */
 #ifndef LAGRA_ADMIN_RESTORE_PIECES_H
 #define LAGRA_ADMIN_RESTORE_PIECES_H
 
