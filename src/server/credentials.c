@@ -11,6 +11,7 @@
 #include "auth/account_limits.h"
 #include "base/log.h"
 #include "observe/access_log.h"
+#include "store/keyring.h"
 
 /* Maximum size of a file with certificates, keys, accounts or roles. */
 #define FILE_MAX_BYTES (8u << 20)
