@@ -74,7 +74,6 @@ void admin_account_show(struct admin_call *call);
 void admin_account_set(struct admin_call *call);
 void admin_account_rotate_key(struct admin_call *call);
 void admin_account_sign(struct admin_call *call);
-/* scopes.c */
 void admin_scope_add(struct admin_call *call);
 void admin_scope_list(struct admin_call *call);
 void admin_scope_set(struct admin_call *call);

@@ -1,5 +1,6 @@
 /* Encryption scopes in the store, next to the accounts (stored_accounts.h), so that the other cells
- * of a cluster have copies of them (cell_accounts.h). They may belong to any account, stored or not.
+ * of a cluster have copies of them (cell_accounts.h). They may belong to any account,
+ * stored or not.
  *
  *   INNER "e<account>/<name>"   u8 1 (version); flags (1: disabled); created, changed, ticks; the
  *                               wrapped key, SCOPE_WRAPPED_SIZE bytes

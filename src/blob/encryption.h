@@ -25,7 +25,8 @@ struct encryption encryption_of_request(const struct decision *d);
  * Returns OK, E_BlobUsesCustomerSpecifiedEncryption, E_BlobDoesNotUseCustomerSpecifiedEncryption,
  * E_BlobCustomerSpecifiedEncryptionMismatch. */
 enum error encryption_check(const struct decision *d, const struct encryption *encryption);
-/* Like encryption_check(), before the metadata is replaced. A directory accepts any scope. */
+/* Checks the key like encryption_check(), before the metadata is replaced. A
+ * directory accepts any scope. */
 enum error encryption_check_metadata(const struct decision *d, const struct blob *blob,
                                      bool is_directory);
 /* Finds the key for reading the blob (d->content_key), and decrypts its metadata. Returns the

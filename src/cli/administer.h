@@ -19,7 +19,6 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
-/* administer_scope.c */
 int administer_account_scope(const struct command_call *call);
 /* Create, list or delete containers, queues, tables or shares; the row's name determines the
  * kind. */

@@ -1,5 +1,5 @@
-/* Encryption scopes of all accounts, in memory. A scope has a name and a random key of 32 bytes, and
- * can be disabled; it is never deleted. Its key is here only in wrapped form (store/keyring.h), and
+/* Encryption scopes of all accounts, in memory. A scope has a name and a random key of 32 bytes,
+ * and can be disabled; it is never deleted. Its key is here only in wrapped form (store/keyring.h), and
  * is unwrapped into the arena of each request or job that uses it. admin/stored_scopes.h stores
  * scopes. decision: 1460 docs: Encryption scopes for Blob storage
  *
