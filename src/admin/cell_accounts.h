@@ -1,7 +1,7 @@
 /* Copies accounts, encryption scopes and service properties between the cells of a cluster. The
  * root cell stores them, and every other cell has a copy in its own store, so that keys and
- * retention policies remain in effect there while the root is unavailable. Every half second, the owner of another
- * cell sends
+ * retention policies remain in effect there while the root is unavailable. Every half second, the
+ * owner of another cell sends
  * the root a POST of /-/account-records (cluster/peer.h):
  *
  *   request   u8 1 (version); u64 digest of the cell's records, or 0

@@ -1,4 +1,4 @@
-/* Encryption scopes in the store, next to the accounts (stored_accounts.h), so that the other cells
+/* Stores encryption scopes next to the accounts (stored_accounts.h), so that the other cells
  * of a cluster have copies of them (cell_accounts.h). They may belong to any account,
  * stored or not.
  *

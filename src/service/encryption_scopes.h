@@ -1,7 +1,7 @@
-/* Encryption scopes of all accounts, in memory. A scope has a name and a random key of 32 bytes,
- * and can be disabled; it is never deleted. Its key is here only in wrapped form (store/keyring.h), and
- * is unwrapped into the arena of each request or job that uses it. admin/stored_scopes.h stores
- * scopes. decision: 1460 docs: Encryption scopes for Blob storage
+/* Holds the encryption scopes of all accounts in memory. A scope has a name and a random key of 32
+ * bytes, and can be disabled; it is never deleted. Its key is here only in wrapped form
+ * (store/keyring.h), and is unwrapped into the arena of each request or job that uses it.
+ * admin/stored_scopes.h stores scopes. decision: 1460 docs: Encryption scopes for Blob storage
  *
  * Threads read without a lock; changes are made one at a time. */
 #ifndef LAGRA_SERVICE_ENCRYPTION_SCOPES_H
@@ -27,13 +27,14 @@
 struct encryption_scopes;
 struct keyring;
 
+/* Creates an empty table. */
 struct encryption_scopes *encryption_scopes_new(void);
 /* Sets the keyring that unwraps the keys of scopes, before the first request; without it, no scope
  * is available. Must outlive the scopes. */
 void encryption_scopes_set_keys(struct encryption_scopes *scopes, const struct keyring *keys);
 void encryption_scopes_free(struct encryption_scopes *scopes);
 
-/* A scope as stored. */
+/* Describes a scope as stored. */
 struct encryption_scope {
     struct bytes account, name;
     bool is_disabled;
