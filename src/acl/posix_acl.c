@@ -68,7 +68,7 @@ static size_t count_in(const struct posix_entries *entries, bool is_default)
     return count;
 }
 
-/* Returns false if there is no space. */
+/* Adds an entry. Returns false if there is no space. */
 static bool put(struct posix_entries *entries, struct posix_entry entry)
 {
     size_t i = posix_entries_index(entries, &entry);
@@ -98,7 +98,7 @@ void posix_entries_without_defaults(struct posix_entries *entries)
             take_out(entries, i);
 }
 
-/* Fills the three access entries of a mode. */
+/* Adds the three access entries of a mode. */
 static void set_base(struct posix_entries *entries, unsigned mode)
 {
     for (unsigned i = 0; i < BASE_COUNT; i++)
@@ -115,7 +115,7 @@ static unsigned new_mode(bool is_directory)
     return is_directory ? 0777 : 0666;
 }
 
-/* Returns the entry that the group bits of a mode show and change. */
+/* Returns the entry shown and changed as the group bits of a mode. */
 static struct posix_entry *group_class(const struct posix_acl *acl)
 {
     struct posix_entry *mask = find(&acl->entries, false, POSIX_MASK);
@@ -264,7 +264,7 @@ struct bytes posix_acl_encode(struct arena *arena, const struct posix_acl *acl, 
 
 /* ---- changes ---- */
 
-/* Adds missing default entries without a name, from the access entries. */
+/* Adds missing unnamed default entries, with the permissions of the access entries. */
 static bool complete_defaults(struct posix_entries *entries)
 {
     size_t count = entries->count;
@@ -411,9 +411,9 @@ bool posix_is_member(const struct posix_caller *caller, struct bytes group)
     return false;
 }
 
-/* Returns the permissions of the entry or entries that apply to the caller, which the mask limits
- * unless they are those of the owner or of others. If the caller is a member of several groups,
- * their permissions are added up. */
+/* Returns the caller's permissions: those of the entry or entries that apply to it, limited by the
+ * mask unless the caller is the owner or one of the others. Permissions of several groups are
+ * combined. */
 static unsigned granted(const struct posix_acl *acl, const struct posix_caller *caller)
 {
     const struct posix_entry *mask = find(&acl->entries, false, POSIX_MASK);

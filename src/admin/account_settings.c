@@ -120,16 +120,22 @@ static void ask(const struct endpoint *endpoint, struct arena *arena, struct byt
     cell_request_run(endpoint, arena, &asked, ret_answer);
 }
 
-/* Returns the root element of a service's properties, or NULL if they cannot be read. */
+/* Returns the root element of a service's properties, or NULL if they cannot be read, with an error
+ * in *ret_answer. */
 static const struct xml_node *read_properties(const struct endpoint *endpoint, struct arena *arena,
                                               struct bytes account,
                                               struct internal_response *ret_answer)
 {
+    const struct xml_node *root;
     struct xml_error problem;
 
     ask(endpoint, arena, account, bytes_of(NULL, 0), ret_answer);
-    return ret_answer->error ? NULL
-                             : xml_parse(arena, ret_answer->response.body, XML_LIMITS, &problem);
+    if (ret_answer->error)
+        return NULL;
+    root = xml_parse(arena, ret_answer->response.body, XML_LIMITS, &problem);
+    if (!root)
+        ret_answer->error = E_InternalError;
+    return root;
 }
 
 static struct bytes text_of(const struct xml_node *parent, const char *name)
@@ -265,13 +271,14 @@ static void write_setting(struct json_writer *out, const struct row *row,
 }
 
 void account_settings_write(const struct endpoint_set *endpoints, struct arena *arena,
-                            struct bytes account, struct json_writer *out)
+                            struct bytes account, struct json_writer *out,
+                            struct internal_response *ret_answer)
 {
-    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
+    *ret_answer = (struct internal_response){ .error = OK };
+    for (size_t i = 0; i < sizeof services / sizeof services[0] && !ret_answer->error; i++) {
         const struct endpoint *endpoint = endpoint_find(endpoints, bytes_from_string(services[i]));
-        struct internal_response answer;
         const struct xml_node *properties =
-            endpoint ? read_properties(endpoint, arena, account, &answer) : NULL;
+            endpoint ? read_properties(endpoint, arena, account, ret_answer) : NULL;
 
         for (size_t j = 0; properties && j < ACCOUNT_SETTINGS; j++)
             if (rows[j].service && strcmp(rows[j].service, services[i]) == 0)

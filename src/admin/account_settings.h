@@ -41,9 +41,10 @@ void account_settings_apply(const struct endpoint_set *endpoints, struct arena *
                             struct bytes account, const struct account_settings *settings,
                             struct internal_response *ret_answer);
 /* Writes the settings that are service properties as members. A service that does not run is
- * omitted. May block. */
+ * omitted. May block. ret_answer: as above; with an error, some members may be missing */
 void account_settings_write(const struct endpoint_set *endpoints, struct arena *arena,
-                            struct bytes account, struct json_writer *out);
+                            struct bytes account, struct json_writer *out,
+                            struct internal_response *ret_answer);
 /* Sets or writes the settings of a stored account's record. */
 void account_settings_change_record(const struct account_settings *settings,
                                     struct account_record *record);

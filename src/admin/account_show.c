@@ -97,9 +97,15 @@ static bool write_account(struct admin_call *call, struct bytes name)
 void admin_account_show(struct admin_call *call)
 {
     struct bytes name = call->given[0];
+    struct internal_response answer;
 
-    if (write_account(call, name))
-        account_settings_write(call->admin->endpoints, call->arena, name, &call->out);
+    if (!write_account(call, name))
+        return;
+    account_settings_write(call->admin->endpoints, call->arena, name, &call->out, &answer);
+    if (answer.error)
+        admin_fail(call, error_status(answer.error), error_code(answer.error),
+                   "The settings of %.*s cannot be read: %s", BYTES_ARG(name),
+                   error_message(answer.error));
 }
 
 static void list_configured(const struct account *account, void *context)

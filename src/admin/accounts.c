@@ -232,8 +232,17 @@ static void audit_change(const struct change *change, struct bytes name)
 /* Changes the record of a stored account. Returns false after failing the call. */
 static bool change_record(struct admin_call *call, struct change *change, bool any)
 {
+    const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);
     struct account_record record;
 
+    if (account && account_source(account) != ACCOUNT_STORED &&
+        account_settings_of_record(&change->settings)) {
+        admin_fail(call, 409, "AccountIsConfigured",
+                   "publicAccess, sharedKey and lastAccessTracking can be set only for stored "
+                   "accounts, and %.*s is not one.",
+                   BYTES_ARG(call->given[NAME]));
+        return false;
+    }
     if (!check_name(call) || !apply(call, ACCOUNT_CHANGE, change, &record))
         return false;
     log_line(LOG_INFO, "changed account %.*s: %s%s%s%s", BYTES_ARG(record.name),

@@ -35,22 +35,22 @@ static void run_protection(struct admin_call *call, enum http_method method, str
                                           BYTES("x-ms-protection-append"),
                                           BYTES("x-ms-protection-tags") };
     struct http_header headers[sizeof names / sizeof names[0]];
-    struct internal_request asked;
+    struct internal_request request;
     struct internal_response answer;
     struct bytes account;
 
     if (!resource_find_account(call, of, &account) ||
         !resource_check_name(call, "blob", call->given[NAME]))
         return;
-    asked = protection_request(call->arena, method, account, call->given[NAME]);
-    asked.headers = headers;
+    request = protection_request(call->arena, method, account, call->given[NAME]);
+    request.headers = headers;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && method == METHOD_PUT; i++) {
         const struct bytes value = call->given[PROTECTION_CHANGE + i];
 
         if (value.ptr)
-            headers[asked.header_count++] = (struct http_header){ names[i], value, names[i] };
+            headers[request.header_count++] = (struct http_header){ names[i], value, names[i] };
     }
-    if (!resource_request(call, "blob", &asked, &answer))
+    if (!resource_request(call, "blob", &request, &answer))
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
@@ -81,40 +81,40 @@ static struct internal_request change_request(struct admin_call *call, struct by
                                               struct http_header *header, const char *change)
 {
     static const struct bytes name = BYTES("x-ms-protection-change");
-    struct internal_request asked =
+    struct internal_request request =
         protection_request(call->arena, METHOD_PUT, account, call->given[NAME]);
 
     *header = (struct http_header){ name, bytes_from_string(change), name };
-    asked.headers = header;
-    asked.header_count = 1;
-    return asked;
+    request.headers = header;
+    request.header_count = 1;
+    return request;
 }
 
 bool container_close(struct admin_call *call, struct bytes account, bool *ret_is_closed)
 {
-    struct internal_request asked =
+    struct internal_request request =
         protection_request(call->arena, METHOD_GET, account, call->given[NAME]);
     struct http_header header;
     struct internal_response answer;
 
     *ret_is_closed = false;
-    if (!resource_request(call, "blob", &asked, &answer))
+    if (!resource_request(call, "blob", &request, &answer))
         return false;
     if (!needs_closing(call, answer.response.body))
         return true;
-    asked = change_request(call, account, &header, "close");
-    *ret_is_closed = resource_request(call, "blob", &asked, &answer);
+    request = change_request(call, account, &header, "close");
+    *ret_is_closed = resource_request(call, "blob", &request, &answer);
     return *ret_is_closed;
 }
 
 void container_reopen(struct admin_call *call, struct bytes account)
 {
     struct http_header header;
-    struct internal_request asked = change_request(call, account, &header, "open");
+    struct internal_request request = change_request(call, account, &header, "open");
     struct internal_response answer;
 
     cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string("blob")), call->arena,
-                     &asked, &answer);
+                     &request, &answer);
     if (answer.error)
         log_line(LOG_WARN, "admin: a container that was not deleted stays closed: %s",
                  error_code(answer.error));

@@ -145,9 +145,9 @@ static enum http_step on_head(struct exchange *exchange)
         return serve_console(exchange, management);
     if (!check_site(exchange, management, &step))
         return step;
-    if (management->health && health_is_asked(request))
+    if (management->health && is_health_request(request))
         return exchange_pass_on(exchange, management->health, management->health_tag);
-    if (endpoint && health_is_asked(request))
+    if (endpoint && is_health_request(request))
         return exchange_pass_on(exchange, &service_application, (void *)(uintptr_t)endpoint);
     if (management->token.ptr && !has_token(management, request)) {
         response_header_string(&exchange->response, "WWW-Authenticate", "Bearer");

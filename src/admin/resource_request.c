@@ -30,10 +30,10 @@ bool resource_find_account(struct admin_call *call, struct bytes given, struct b
 /* ---- requests ---- */
 
 bool resource_request(struct admin_call *call, const char *service,
-                      const struct internal_request *asked, struct internal_response *ret_answer)
+                      const struct internal_request *request, struct internal_response *ret_answer)
 {
     cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(service)), call->arena,
-                     asked, ret_answer);
+                     request, ret_answer);
     if (ret_answer->error)
         admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
                    error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",

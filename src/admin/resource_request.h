@@ -14,6 +14,6 @@ bool resource_check_name(struct admin_call *call, const char *service, struct by
 struct bytes resource_path(struct arena *arena, struct bytes account, struct bytes name);
 /* Sends an internal request to a service, and fails the call with the service's error. */
 bool resource_request(struct admin_call *call, const char *service,
-                      const struct internal_request *asked, struct internal_response *ret_answer);
+                      const struct internal_request *request, struct internal_response *ret_answer);
 
 #endif

@@ -73,7 +73,7 @@ enum { NAME, ACCOUNT, MORE };
 void admin_resource_create(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct internal_request asked = { .method = METHOD_PUT };
+    struct internal_request request = { .method = METHOD_PUT };
     struct http_header more = { .value = call->given[MORE] };
     struct internal_response answer;
     struct bytes account;
@@ -82,19 +82,19 @@ void admin_resource_create(struct admin_call *call)
         !resource_check_name(call, kind->service, call->given[NAME]))
         return;
     if (is_table(kind)) {
-        asked.method = METHOD_POST;
-        asked.path = arena_printf(call->arena, "/%.*s/Tables", BYTES_ARG(account));
-        asked.body = table_body(call->arena, call->given[NAME]);
-        asked.headers = json_headers;
-        asked.header_count = 2;
+        request.method = METHOD_POST;
+        request.path = arena_printf(call->arena, "/%.*s/Tables", BYTES_ARG(account));
+        request.body = table_body(call->arena, call->given[NAME]);
+        request.headers = json_headers;
+        request.header_count = 2;
     } else {
-        asked.path = resource_path(call->arena, account, call->given[NAME]);
-        asked.query = bytes_from_string(kind->selector);
+        request.path = resource_path(call->arena, account, call->given[NAME]);
+        request.query = bytes_from_string(kind->selector);
         more.name = more.name_as_sent = bytes_from_string(kind->header);
-        asked.headers = &more;
-        asked.header_count = kind->header && more.value.ptr ? 1 : 0;
+        request.headers = &more;
+        request.header_count = kind->header && more.value.ptr ? 1 : 0;
     }
-    if (!resource_request(call, kind->service, &asked, &answer))
+    if (!resource_request(call, kind->service, &request, &answer))
         return;
     json_write_member(&call->out, "account", account);
     json_write_member(&call->out, "name", call->given[NAME]);
@@ -107,7 +107,7 @@ void admin_resource_create(struct admin_call *call)
 void admin_resource_delete(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct internal_request asked = { .method = METHOD_DELETE };
+    struct internal_request request = { .method = METHOD_DELETE };
     bool is_closed = false;
     struct internal_response answer;
     struct bytes account;
@@ -118,15 +118,15 @@ void admin_resource_delete(struct admin_call *call)
     if (strcmp(kind->name, "container") == 0 && !container_close(call, account, &is_closed))
         return;
     if (is_table(kind)) {
-        asked.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),
-                                  BYTES_ARG(percent_encode(call->arena, call->given[NAME], "")));
-        asked.headers = json_headers;
-        asked.header_count = 2;
+        request.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),
+                                    BYTES_ARG(percent_encode(call->arena, call->given[NAME], "")));
+        request.headers = json_headers;
+        request.header_count = 2;
     } else {
-        asked.path = resource_path(call->arena, account, call->given[NAME]);
-        asked.query = bytes_from_string(kind->selector);
+        request.path = resource_path(call->arena, account, call->given[NAME]);
+        request.query = bytes_from_string(kind->selector);
     }
-    if (!resource_request(call, kind->service, &asked, &answer)) {
+    if (!resource_request(call, kind->service, &request, &answer)) {
         if (is_closed)
             container_reopen(call, account);
         return;
@@ -204,15 +204,15 @@ static bool shows_all(const struct admin_call *call, const struct kind *kind)
 static void write_metrics_table(struct admin_call *call, const struct kind *kind,
                                 struct bytes account, const char *name)
 {
-    struct internal_request asked = { .method = METHOD_GET,
-                                      .path = arena_printf(call->arena, "/%.*s/Tables('%s')",
-                                                           BYTES_ARG(account), name),
-                                      .headers = json_headers,
-                                      .header_count = 2 };
+    struct internal_request request = { .method = METHOD_GET,
+                                        .path = arena_printf(call->arena, "/%.*s/Tables('%s')",
+                                                             BYTES_ARG(account), name),
+                                        .headers = json_headers,
+                                        .header_count = 2 };
     struct internal_response answer;
 
     cell_request_run(endpoint_find(call->admin->endpoints, bytes_from_string(kind->service)),
-                     call->arena, &asked, &answer);
+                     call->arena, &request, &answer);
     if (answer.error)
         return;
     json_write_begin(&call->out, '{');
@@ -247,7 +247,7 @@ static struct internal_request list_request(struct admin_call *call, const struc
     struct arena *arena = call->arena;
     struct bytes prefix = is_table(kind) ? bytes_from_string("") : call->given[LIST_PREFIX];
     struct bytes marker = call->given[is_table(kind) ? LIST_TABLES_MARKER : LIST_MARKER];
-    struct internal_request asked = { .method = METHOD_GET };
+    struct internal_request request = { .method = METHOD_GET };
     struct text query;
 
     text_init(&query, arena, 128);
@@ -259,26 +259,26 @@ static struct internal_request list_request(struct admin_call *call, const struc
     if (marker.len > 0)
         text_printf(&query, "&%s=%.*s", is_table(kind) ? "NextTableName" : "marker",
                     BYTES_ARG(percent_encode(arena, marker, "")));
-    asked.path =
+    request.path =
         arena_printf(arena, "/%.*s/%s", BYTES_ARG(account), is_table(kind) ? "Tables" : "");
-    asked.query = text_bytes(&query);
-    asked.headers = json_headers;
-    asked.header_count = is_table(kind) ? 2 : 0;
-    return asked;
+    request.query = text_bytes(&query);
+    request.headers = json_headers;
+    request.header_count = is_table(kind) ? 2 : 0;
+    return request;
 }
 
 void admin_resource_list(struct admin_call *call)
 {
     const struct kind *kind = kind_of(call);
-    struct internal_request asked;
+    struct internal_request request;
     struct internal_response answer;
     struct bytes account, next = { NULL, 0 };
     const struct http_header *marker;
 
     if (!resource_find_account(call, call->given[LIST_ACCOUNT], &account))
         return;
-    asked = list_request(call, kind, account);
-    if (!resource_request(call, kind->service, &asked, &answer))
+    request = list_request(call, kind, account);
+    if (!resource_request(call, kind->service, &request, &answer))
         return;
     json_write_member(&call->out, "account", account);
     json_write_name(&call->out, "items");

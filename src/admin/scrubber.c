@@ -27,7 +27,7 @@ struct scrubber {
     struct lock lock;
     pthread_cond_t wake;
     bool stopping; /* under lock, like the next three */
-    bool is_asked;
+    bool is_requested;
     uint64_t pending_rate; /* rate requested but not applied yet; 0 if none */
     /* written only by the scrub thread, which may read it without the lock; other threads need the
      * lock */
@@ -198,7 +198,7 @@ static instant due(const struct scrubber *scrubber)
 /* Waits until a pass must start, or the thread must stop. Caller holds the lock. */
 static void wait_for_pass(struct scrubber *scrubber)
 {
-    while (!scrubber->stopping && !scrubber->is_asked) {
+    while (!scrubber->stopping && !scrubber->is_requested) {
         instant now = clock_now(), at = due(scrubber);
         uint64_t left_ms = at > now ? (at - now) / (TICKS_PER_SECOND / MS_PER_SECOND) + 1 : 0;
 
@@ -216,7 +216,7 @@ static void wait_for_pass(struct scrubber *scrubber)
                                             .last_end = scrubber->state.last_end,
                                             .last_errors = scrubber->state.last_errors,
                                             .ended = scrubber->state.ended };
-    scrubber->is_asked = false;
+    scrubber->is_requested = false;
 }
 
 /* Resumes the pass recorded by the previous process, if any. */
@@ -304,7 +304,7 @@ static void start_pass(struct scrubber *scrubber, uint64_t rate)
 {
     lock_acquire(&scrubber->lock);
     if (!scrubber->state.is_running)
-        scrubber->is_asked = true;
+        scrubber->is_requested = true;
     if (rate > 0)
         scrubber->pending_rate = rate;
     pthread_cond_signal(&scrubber->wake);
@@ -317,7 +317,7 @@ static struct scrub_state read_state(struct scrubber *scrubber)
 
     lock_acquire(&scrubber->lock);
     state = scrubber->state;
-    state.is_running = state.is_running || scrubber->is_asked;
+    state.is_running = state.is_running || scrubber->is_requested;
     lock_release(&scrubber->lock);
     return state;
 }

@@ -69,11 +69,12 @@ static void write_cell(struct json_writer *out, const struct admin *admin, uint3
 {
     char address[ADDRESS_TEXT_MAX] = "";
     struct owner_target target;
-    uint64_t asked_ns;
+    uint64_t started_ns;
 
     json_write_begin(out, '{');
     json_write_number(out, "cell", cell);
-    if (cell != admin->cell && route_find(admin->route, cell, &target, &asked_ns) == ROUTE_FOUND) {
+    if (cell != admin->cell &&
+        route_find(admin->route, cell, &target, &started_ns) == ROUTE_FOUND) {
         address_write(target.address, target.port, address);
         json_write_number(out, "incarnation", target.incarnation);
     }

@@ -17,7 +17,7 @@
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
 /* A request: its target and its body. */
-struct asked {
+struct testing_request {
     struct exchange *exchange;
     const struct management *management;
     enum http_method method;
@@ -25,13 +25,13 @@ struct asked {
     struct bytes body;
 };
 
-typedef enum http_step ask_fn(const struct asked *asked);
+typedef enum http_step ask_fn(const struct testing_request *request);
 
 /* State of a request in exchange->application. */
 struct testing_call {
     struct pool_job job; /* for requests that block */
     struct text body;
-    struct asked asked;
+    struct testing_request request;
     ask_fn *run_in_pool;
     enum http_step step; /* result of the job, once it has run */
     bool has_run;
@@ -41,23 +41,23 @@ static void run_job(struct pool_job *job)
 {
     struct testing_call *call = (struct testing_call *)(void *)job;
 
-    call->step = call->run_in_pool(&call->asked);
+    call->step = call->run_in_pool(&call->request);
     call->has_run = true;
-    exchange_resume(call->asked.exchange); /* the call may already be freed */
+    exchange_resume(call->request.exchange); /* the call may already be freed */
 }
 _Static_assert(offsetof(struct testing_call, job) == 0,
                "a pointer to the job is a pointer to its call");
 
 /* Runs the request on a pool thread, which may block. */
-static enum http_step run_in_pool(const struct asked *asked, ask_fn *ask)
+static enum http_step run_in_pool(const struct testing_request *request, ask_fn *ask)
 {
-    struct testing_call *call = asked->exchange->application;
+    struct testing_call *call = request->exchange->application;
 
-    call->asked = *asked;
+    call->request = *request;
     call->run_in_pool = ask;
     call->job = (struct pool_job){ .run = run_job };
-    exchange_suspend(asked->exchange);
-    decision_pool_submit(asked->management->pool, &call->job);
+    exchange_suspend(request->exchange);
+    decision_pool_submit(request->management->pool, &call->job);
     return HTTP_WAIT;
 }
 
@@ -173,13 +173,13 @@ static enum http_step drop_faults(struct exchange *exchange, struct bytes name)
     return show_faults(exchange, 200, bytes_of(NULL, 0));
 }
 
-static enum http_step ask_faults(const struct asked *asked)
+static enum http_step ask_faults(const struct testing_request *request)
 {
-    if (asked->method == METHOD_PUT)
-        return put_fault(asked->exchange, asked->management, asked->name, asked->body);
-    if (asked->method == METHOD_DELETE)
-        return drop_faults(asked->exchange, asked->name);
-    return show_faults(asked->exchange, 200, asked->name);
+    if (request->method == METHOD_PUT)
+        return put_fault(request->exchange, request->management, request->name, request->body);
+    if (request->method == METHOD_DELETE)
+        return drop_faults(request->exchange, request->name);
+    return show_faults(request->exchange, 200, request->name);
 }
 
 /* ---- time ---- */
@@ -218,18 +218,18 @@ static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_s
 
 /* Waits until the tasks that have become due are complete, as if the time had really passed, and
  * then responds. Called on the pool thread. */
-static enum http_step await_tasks(const struct asked *asked)
+static enum http_step await_tasks(const struct testing_request *request)
 {
-    task_runner_await(asked->management->tasks, clock_now(), AWAIT_MS);
-    return show_time(asked->exchange);
+    task_runner_await(request->management->tasks, clock_now(), AWAIT_MS);
+    return show_time(request->exchange);
 }
 
-static enum http_step move_time(const struct asked *asked)
+static enum http_step move_time(const struct testing_request *request)
 {
-    struct exchange *exchange = asked->exchange;
+    struct exchange *exchange = request->exchange;
     uint64_t seconds = 0;
 
-    if (!read_forward(exchange->arena, asked->body, &seconds))
+    if (!read_forward(exchange->arena, request->body, &seconds))
         return refuse(
             exchange, 400,
             "the body must be {\"forwardSeconds\": N}, with an integer from 1 to 315360000");
@@ -237,82 +237,83 @@ static enum http_step move_time(const struct asked *asked)
         return refuse(exchange, 409, "the clock cannot be moved by more than 10 years in total");
     clock_move(seconds * TICKS_PER_SECOND);
     waiters_refresh();
-    task_runner_look(asked->management->tasks);
-    return run_in_pool(asked, await_tasks);
+    task_runner_look(request->management->tasks);
+    return run_in_pool(request, await_tasks);
 }
 
-static enum http_step ask_time(const struct asked *asked)
+static enum http_step ask_time(const struct testing_request *request)
 {
-    if (asked->method == METHOD_PUT)
-        return move_time(asked);
-    return show_time(asked->exchange);
+    if (request->method == METHOD_PUT)
+        return move_time(request);
+    return show_time(request->exchange);
 }
 
 /* ---- snapshots ---- */
 
-static enum http_step show_snapshots(const struct asked *asked)
+static enum http_step show_snapshots(const struct testing_request *request)
 {
     struct text text;
     struct json_writer out = { .to = &text };
 
-    text_init(&text, asked->exchange->arena, 256);
+    text_init(&text, request->exchange->arena, 256);
     json_write_begin(&out, '{');
     json_write_name(&out, "snapshots");
-    saved_states_show(asked->management->saved, &out);
+    saved_states_show(request->management->saved, &out);
     json_write_end(&out, '}');
-    return answer_json(asked->exchange, 200, &text);
+    return answer_json(request->exchange, 200, &text);
 }
 
-static enum http_step answer_saved(const struct asked *asked, enum saved_result result)
+static enum http_step answer_saved(const struct testing_request *request, enum saved_result result)
 {
     switch (result) {
     case SAVED_DONE:
-        return show_snapshots(asked);
+        return show_snapshots(request);
     case SAVED_NONE:
-        return refuse(asked->exchange, 404, "no snapshot has that name");
+        return refuse(request->exchange, 404, "no snapshot has that name");
     case SAVED_TOO_MANY:
-        return refuse(asked->exchange, 409, "there are already 16 snapshots");
+        return refuse(request->exchange, 409, "there are already 16 snapshots");
     case SAVED_NO_ROOM:
-        return refuse(asked->exchange, 507, "not enough free disk space");
+        return refuse(request->exchange, 507, "not enough free disk space");
     case SAVED_TOO_FAR:
-        return refuse(asked->exchange, 409,
+        return refuse(request->exchange, 409,
                       "more than 128 MiB of records have changed since the snapshot");
     case SAVED_FAILED:
-        return refuse(asked->exchange, 500, "the data directory could not be read or written");
+        return refuse(request->exchange, 500, "the data directory could not be read or written");
     case SAVED_NEVER:
         break;
     }
-    return refuse(asked->exchange, 409, "the store does not support snapshots");
+    return refuse(request->exchange, 409, "the store does not support snapshots");
 }
 
 /* Handles NAME and NAME/loaded. Called on the pool thread. */
-static enum http_step change_snapshots(const struct asked *asked)
+static enum http_step change_snapshots(const struct testing_request *request)
 {
-    struct saved_states *saved = asked->management->saved;
+    struct saved_states *saved = request->management->saved;
     struct bytes name, rest;
 
-    if (!asked->name.ptr)
-        return show_snapshots(asked);
-    bytes_cut(asked->name, '/', &name, &rest);
-    if (asked->method == METHOD_DELETE)
-        return answer_saved(asked, saved_states_drop(saved, name));
-    return answer_saved(asked,
+    if (!request->name.ptr)
+        return show_snapshots(request);
+    bytes_cut(request->name, '/', &name, &rest);
+    if (request->method == METHOD_DELETE)
+        return answer_saved(request, saved_states_drop(saved, name));
+    return answer_saved(request,
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
 }
 
 /* Handles requests for snapshots. Refuses them if SMB is served, because SMB handles might refer to
  * files that do not exist in the snapshot. */
-static enum http_step handle_snapshots(const struct asked *asked)
+static enum http_step handle_snapshots(const struct testing_request *request)
 {
     struct bytes name, rest = { NULL, 0 };
 
-    if (asked->name.ptr)
-        bytes_cut(asked->name, '/', &name, &rest);
-    if (rest.ptr && (!bytes_is(rest, "loaded") || asked->method != METHOD_PUT))
-        return refuse(asked->exchange, 404, "use PUT /-/snapshots/NAME/loaded to load a snapshot");
-    if (asked->name.ptr && asked->management->has_smb)
-        return refuse(asked->exchange, 409, "snapshots are not available while SMB is served");
-    return run_in_pool(asked, change_snapshots);
+    if (request->name.ptr)
+        bytes_cut(request->name, '/', &name, &rest);
+    if (rest.ptr && (!bytes_is(rest, "loaded") || request->method != METHOD_PUT))
+        return refuse(request->exchange, 404,
+                      "use PUT /-/snapshots/NAME/loaded to load a snapshot");
+    if (request->name.ptr && request->management->has_smb)
+        return refuse(request->exchange, 409, "snapshots are not available while SMB is served");
+    return run_in_pool(request, change_snapshots);
 }
 
 /* ---- request processing ---- */
@@ -409,12 +410,12 @@ enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t
 enum http_step testing_end(struct exchange *exchange, const struct management *management)
 {
     const struct testing_call *call = exchange->application;
-    struct asked asked = { .exchange = exchange,
-                           .management = management,
-                           .method = method_of(&exchange->request),
-                           .body = text_bytes(&call->body) };
+    struct testing_request request = { .exchange = exchange,
+                                       .management = management,
+                                       .method = method_of(&exchange->request),
+                                       .body = text_bytes(&call->body) };
 
     if (call->has_run)
         return call->step;
-    return find_place(exchange->request.path, &asked.name)->ask(&asked);
+    return find_place(exchange->request.path, &request.name)->ask(&request);
 }

@@ -71,4 +71,11 @@ struct identity {
     instant at; /* wall clock: time of authentication, used for all checks */
 };
 
+/* Returns true for credentials made with a key of the account. decision: 1438 */
+static inline bool identity_uses_key(const struct identity *identity)
+{
+    return identity->kind == IDENTITY_ACCOUNT_KEY ||
+           (identity->kind == IDENTITY_SAS && identity->sas->kind != SAS_DELEGATION);
+}
+
 #endif

@@ -98,11 +98,11 @@ static void gate_hold(enum gate here, struct waiter *waiter)
     lock_release(&gates_lock);
 }
 
-bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter)
+bool gate_stop(enum gate here, const struct gate_request *request, struct waiter *waiter)
 {
-    if (asked->action == GATE_PASS || asked->gate != here)
+    if (request->action == GATE_PASS || request->gate != here)
         return false;
-    if (asked->action == GATE_KILL) {
+    if (request->action == GATE_KILL) {
         log_line(LOG_WARN, "killed at gate %s, as requested", gate_names[here]);
         kill(getpid(), SIGKILL);
         abort(); /* not reached */

@@ -64,7 +64,7 @@ bool gate_parse(struct bytes text, struct gate_request *ret_request);
 bool gate_by_name(struct bytes name, enum gate *ret_gate);
 /* Passes a gate: GATE_KILL kills the process; GATE_HOLD queues the waiter until gate_go() and
  * returns true (the caller must wait); anything else returns false. Thread-safe. */
-bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter);
+bool gate_stop(enum gate here, const struct gate_request *request, struct waiter *waiter);
 void gate_go(enum gate gate);
 unsigned gate_count(enum gate gate);
 /* Returns true while the store's syncer must make nothing durable. */

@@ -5,10 +5,12 @@
  *     labels; it has a slot (a histogram has several consecutive slots) for the lifetime of the
  *     process.
  * (2) Each thread updates its own block. When a thread ends, its block keeps its numbers and is
- *     passed to the next new thread, so no count is lost.
- * (3) A scrape sums the blocks. It may include a request in one series and not yet in another; no
- * counter ever decreases. Labels consist of our own names (services, operations, codes), never of
- * client input, so the program limits their number. Thread-safe. */
+ *     reused by the next new thread, so no count is lost.
+ * (3) A scrape sums the blocks. It may include a request in one series and not yet in another, but
+ *     no counter ever decreases.
+ *
+ * Labels consist of the server's own names (services, operations, codes), never of client input, so
+ * their number is bounded. Thread-safe. */
 #ifndef LAGRA_BASE_METRICS_H
 #define LAGRA_BASE_METRICS_H
 

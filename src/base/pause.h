@@ -1,5 +1,5 @@
-/* A waiter for an owner that waits without a thread. It may be woken before the owner is
- * suspended; the state ensures that exactly one resume follows each suspend. */
+/* A waiter for an owner that waits without a thread. It may be woken before the owner is suspended;
+ * its state ensures that each suspend is followed by exactly one resume. */
 #ifndef LAGRA_BASE_PAUSE_H
 #define LAGRA_BASE_PAUSE_H
 

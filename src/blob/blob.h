@@ -15,11 +15,11 @@
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: records of contents (content/content.h)
  *                                index: the base's tags (tag_index.h)
+ *     partition 0x00 "protection"  INNER "i": the protection of the container
  *   container space of a hierarchical container: a tree (tree/record.h), which several containers
  *   of the account may share (container_root.h); the partition of a file or directory has the
- *   records of a blob; index: deleted paths (kept_path_index.h); partition "protection", followed
- *   by a slash and the name of the root directory if that has one, INNER "i": the protection of the
- *   container
+ *   records of a blob; index: deleted paths (kept_path_index.h); the partition of the
+ *   protection has a slash and the name of the root directory behind its name if that has one
  * So snapshots and versions are returned before their base, which is the order of List Blobs.
  * Soft-deleted blobs keep their key, with the deletion in their record: listings that include them
  * find them in their place, and a lookup by name needs no second read. A blob with snapshots,
@@ -152,10 +152,10 @@ bool container_key_read(struct bytes key, instant *ret_deleted);
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: the strings point into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
-/* Returns the partition with a second record of the protection of a hierarchical container. It is in
- * the container's space, for the tasks of its files, which know only their root directory. root:
- * its name; zero for the root of the tree. _read() returns no protection if there is no such
- * record; STORE_OK or an error of the store. */
+/* Returns the partition with a second record of the protection of a container, for tasks and
+ * pending copies, which do not know their container: see container_protection_guard(). root: name
+ * of the root directory; zero if it is the root of the tree, or the container is not hierarchical.
+ * Returns STORE_OK, STORE_NOT_FOUND if it never had any, or another error of the store. */
 struct partition container_protection_partition(struct arena *arena, struct guid space,
                                                 const struct guid *root);
 void container_protection_write(struct changes *changes, struct arena *arena,

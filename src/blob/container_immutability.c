@@ -287,6 +287,17 @@ static void restart_decisions(struct commit_callback *callback)
     store_restart_decisions(restart->store, restart->space);
 }
 
+/* For tasks and pending copies. */
+static void write_second(struct decision *d, const struct container *container)
+{
+    const struct partition at =
+        container_protection_partition(d->arena, container->space, &container->root.name);
+    struct decision_part *part = decision_open(d, at, changes_new(d->arena));
+
+    container_protection_write(part->changes, d->arena, &container->immutability);
+    decision_keep_above(d);
+}
+
 /* The ETag of the container is unchanged, like that of a blob. */
 enum error protect_container_decide(struct decision *d,
                                     const struct protect_container_parameters *p,
@@ -304,14 +315,7 @@ enum error protect_container_decide(struct decision *d,
     if (p->change < PROTECT_CLOSE)
         i->log = log_with(d->arena, i->log, &event);
     container_write(d->changes, d->arena, &container);
-    if (container.hierarchical) {
-        const struct partition at =
-            container_protection_partition(d->arena, container.space, &container.root.name);
-        struct decision_part *part = decision_open(d, at, changes_new(d->arena));
-
-        container_protection_write(part->changes, d->arena, i);
-        decision_keep_above(d);
-    }
+    write_second(d, &container);
     *restart = (struct restart){ .callback = { .run = restart_decisions },
                                  .store = d->store,
                                  .space = container.space };

@@ -80,13 +80,14 @@ bool container_decode(struct bytes value, struct container *ret_container)
     return true;
 }
 
-/* ---- the protection of a hierarchical container, in its space ---- */
+/* ---- the second record of the protection, in the space of the container ---- */
 
 #define PROTECTION_VERSION 1
 
 static const struct bytes protection_key = BYTES("i");
 
-#define PROTECTION_PARTITION "protection"
+/* No blob name contains a null character. */
+#define PROTECTION_PARTITION "\0protection"
 
 struct partition container_protection_partition(struct arena *arena, struct guid space,
                                                 const struct guid *root)
@@ -97,7 +98,7 @@ struct partition container_protection_partition(struct arena *arena, struct guid
         return (struct partition){ .space = space, .key = BYTES(PROTECTION_PARTITION) };
     guid_format(root, name);
     return (struct partition){ .space = space,
-                               .key = arena_printf(arena, PROTECTION_PARTITION "/%s", name) };
+                               .key = arena_printf(arena, "%cprotection/%s", '\0', name) };
 }
 
 void container_protection_write(struct changes *changes, struct arena *arena,
@@ -124,9 +125,8 @@ enum store_result container_protection_read(struct read_view *view, struct arena
     struct decoder in;
     enum store_result result = read_view_get(view, RECORD_INNER, protection_key, arena, &record);
 
-    *ret_immutability = read;
     if (result)
-        return result == STORE_NOT_FOUND ? STORE_OK : result;
+        return result;
     decoder_init(&in, record.value);
     in.bad = decode_u8(&in) != PROTECTION_VERSION;
     protection_decode(&in, &read);

@@ -114,21 +114,54 @@ static enum store_result read_directory(struct tree *tree, uint64_t id, struct t
     return STORE_OK;
 }
 
-/* The stamp of the tree is a guard, and the partition of the task is a part: so nothing on the path
- * has moved when the decision is committed. */
-enum store_result container_root_above(struct decision *d, struct guid *ret_name)
+/* Finds the name of the root directory, also of a deleted container, above the decision's
+ * partition; zero if the highest directory has another name, or the partition is not in a tree.
+ * The stamp of the tree is a guard, and the partition is a part: so nothing on the path has moved
+ * when the decision is committed. */
+static enum store_result find_root_above(struct decision *d, struct guid *ret_name)
 {
     struct tree_node node;
     struct tree tree;
-    enum tree_result opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
-    enum store_result result =
-        opened ? tree.failed : tree_node_read(d->before, d->arena, TREE_CASE_EXACT, &node);
+    enum tree_result opened;
+    enum store_result result = tree_node_read(d->before, d->arena, TREE_CASE_EXACT, &node);
 
+    *ret_name = (struct guid){ .b = { 0 } };
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    opened = tree_open(&tree, d, d->partition.space, TREE_CASE_EXACT);
+    result = opened ? tree.failed : STORE_OK;
     while (!result && node.parent != TREE_ROOT)
         result = read_directory(&tree, node.parent, &node);
     if (!result && !read_name(node.name.given, ret_name))
         *ret_name = (struct guid){ .b = { 0 } };
     return result;
+}
+
+static enum store_result guard_record(struct decision *d, const struct guid *root,
+                                      struct container_immutability *ret_immutability)
+{
+    struct decision_part *part =
+        decision_open(d, container_protection_partition(d->arena, d->partition.space, root), NULL);
+
+    decision_keep_above(d);
+    return container_protection_read(part->before, d->arena, ret_immutability);
+}
+
+/* If the root directory is the root of the tree, the name that was found is that of another
+ * directory, and there is no record under it. */
+enum store_result container_protection_guard(struct decision *d,
+                                             struct container_immutability *ret_immutability)
+{
+    const struct guid none = { .b = { 0 } };
+    struct guid root;
+    enum store_result result = find_root_above(d, &root);
+
+    *ret_immutability = (struct container_immutability){ .has_versions = false };
+    if (!result)
+        result = guard_record(d, &root, ret_immutability);
+    if (result == STORE_NOT_FOUND && !guid_is_zero(&root))
+        result = guard_record(d, &none, ret_immutability);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 bool container_is_root(const struct container *container, const struct tree_place *place)

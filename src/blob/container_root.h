@@ -47,11 +47,10 @@ enum tree_result container_find(struct tree *tree, const struct container *conta
  * failure. */
 enum store_result container_find_root(struct tree *tree, const struct container *container,
                                       uint64_t *ret_id);
-/* Finds the name of the root directory, also of a deleted container, above the file or directory of
- * a task; zero if the highest directory has another name. What it has read is a guard of the
- * decision.
- * Returns STORE_OK, STORE_CONFLICT, or another failure. */
-enum store_result container_root_above(struct decision *d, struct guid *ret_name);
+/* Reads the protection of the container of the blob whose partition is the decision's, for tasks
+ * and jobs. What it has read is a guard of the decision. Returns STORE_OK or a failure. */
+enum store_result container_protection_guard(struct decision *d,
+                                             struct container_immutability *ret_immutability);
 /* Returns true if a place of tree_find_id() is that of the root directory, and false if that has
  * been renamed because the container was deleted. */
 bool container_is_root(const struct container *container, const struct tree_place *place);

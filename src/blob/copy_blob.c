@@ -6,10 +6,14 @@
  *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
  *
  * While the copy is PENDING the destination retains its old content and is read-only. With
- * versioning, the old state becomes a version when the copy starts. rest: Copy-Blob; semantics 5 */
+ * versioning, the old state becomes a version when the copy starts. If the container gets a policy
+ * or a legal hold in the meantime, a destination that existed before is not changed, and the copy
+ * ends as FAILED or ABORTED. rest: Copy-Blob; semantics 5; decision: 1450 */
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
+#include "blob/container_root.h"
+#include "blob/immutability.h"
 #include "blob/incremental_copy.h"
 #include "blob/tier.h"
 #include "blob/keep_blob.h"
@@ -293,6 +297,49 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     return OK;
 }
 
+/* Returns the error of a policy or legal hold of the container that protects the destination, or
+ * OK. A blob that the copy itself has created is not protected from it: the copy began before. */
+static enum error find_refusal(struct decision *d, enum error *ret_refusal)
+{
+    struct container_immutability protection;
+    enum store_result result = container_protection_guard(d, &protection);
+
+    *ret_refusal = OK;
+    if (result)
+        return decision_fail_store(d, result);
+    if (!is_place_of_copy(&blob_state(d)->blob))
+        *ret_refusal = container_refuses_changes(&protection);
+    return OK;
+}
+
+/* Ends the copy to a protected blob, of which only the copy's status changes. */
+static void end_unchanged(struct decision *d, const struct pending_copy *pending,
+                          enum copy_status status, struct bytes description)
+{
+    struct content copied = pending->target.content;
+    struct blob blob = blob_state(d)->blob;
+
+    blob.copy.status = status;
+    blob.copy.description = description;
+    blob.copy.completed = d->now;
+    if (copied.id != 0)
+        content_newest_delete(d->changes, &copied, &d->leaves_more);
+    pending_copy_delete(d->changes);
+    blob_change(d, &blob_state(d)->blob, &blob);
+}
+
+enum error copy_permit(struct decision *d, const struct pending_copy *pending,
+                       enum error *ret_refusal)
+{
+    enum error e = find_refusal(d, ret_refusal);
+
+    if (!e && *ret_refusal)
+        end_unchanged(d, pending, COPY_FAILED,
+                      arena_printf(d->arena, "%d %s \"Copy failed: the destination is protected.\"",
+                                   error_status(*ret_refusal), error_code(*ret_refusal)));
+    return e;
+}
+
 /* Returns the future blob, with the parts of the destination's current state that it retains. */
 static struct blob target_now(struct decision *d, const struct pending_copy *pending)
 {
@@ -338,8 +385,16 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
                     struct bytes description)
 {
-    struct blob target = target_now(d, pending);
+    struct blob target;
+    enum error refusal, e = find_refusal(d, &refusal);
 
+    if (e)
+        return e;
+    if (refusal) {
+        end_unchanged(d, pending, status, description);
+        return OK;
+    }
+    target = target_now(d, pending);
     target.copy.status = status;
     target.copy.description = description;
     if (target.incremental.is_one) {

@@ -113,6 +113,11 @@ bool container_retains(const struct container_immutability *of, const struct blo
     return !of->has_versions && (of->holds.len > 0 || policy_retains(of, blob, now));
 }
 
+enum error container_refuses_changes(const struct container_immutability *of)
+{
+    return of->has_versions ? OK : refuse(of->holds.len > 0, of->mode != POLICY_NONE);
+}
+
 bool file_has_expired(struct decision *d, const struct blob *blob)
 {
     return blob_has_expired(blob, d->now) &&
@@ -164,7 +169,7 @@ enum error immutability_permit(struct decision *d, unsigned needs)
     if (node && node->leaves)
         return permit_entering(d, node->leaves, blob);
     if (blob && (needs & NEEDS_DESTROY) && !(needs & NEEDS_NAME))
-        return permit_deletion(of, blob, d->now);
+        return blob_is_directory(d) ? OK : permit_deletion(of, blob, d->now);
     if (container_protects(of))
         return permit_in_container(d, needs, blob);
     if (!of->has_versions || !blob || !(needs & (NEEDS_CHANGE | NEEDS_APPEND)))

@@ -15,7 +15,8 @@
  * Time: only decision.now counts, which no restart and no adjustment of the wall clock sets back.
  * docs/immutability.md says what is promised. rest: Set-Blob-Immutability-Policy,
  * Set-Blob-Legal-Hold; docs: immutable-version-level-worm-policies,
- * immutable-container-level-worm-policies; decisions: 1400 to 1409 */
+ * immutable-container-level-worm-policies; decisions: 1400 to 1411,
+ * 1450 */
 #ifndef LAGRA_BLOB_IMMUTABILITY_H
 #define LAGRA_BLOB_IMMUTABILITY_H
 
@@ -53,7 +54,7 @@ static inline bool blob_is_protected(const struct blob *blob, instant now)
 
 /* ---- rules ---- */
 
-/* Refuses an operation with these NEEDS_ bits, or NEEDS_DESTROY, or NEEDS_NAME and NEEDS_DESTROY for
+/* Refuses an operation with these NEEDS_ bits, or NEEDS_DESTROY (not of an empty directory), or NEEDS_NAME and NEEDS_DESTROY for
  * a rename or the deletion of a directory that is not empty, on the blob of the state, in the
  * container of the state; for a rename from another container, also in that one. Returns OK,
  * E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy; E_ContainerBeingDeleted if the
@@ -68,6 +69,9 @@ bool file_has_expired(struct decision *d, const struct blob *blob);
 /* Returns true if a policy or hold of the container retains the blob. */
 bool container_retains(const struct container_immutability *of, const struct blob *blob,
                        instant now);
+/* Returns the error that refuses to overwrite the blobs of the container: OK,
+ * E_BlobImmutableDueToLegalHold, E_BlobImmutableDueToPolicy. */
+enum error container_refuses_changes(const struct container_immutability *of);
 /* Returns true unless the container never had any of it. */
 bool container_has_immutability(const struct container_immutability *immutability);
 /* Returns true if a policy or hold of the container protects its blobs. */

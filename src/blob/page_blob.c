@@ -129,7 +129,7 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
         .content = &blob->content,
         .unit = 1,
         .find_older = p->previous != 0 ? find_previous : NULL,
-        .asked = p,
+        .context = p,
     };
 
     if (blob->type != BLOB_PAGE)

@@ -42,6 +42,13 @@ void copy_defer(struct decision *d, struct pending_copy *pending);
  *
  * Returns OK, E_NoPendingCopyOperation, or an error of a read. */
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
+/* Ends the copy as failed if a policy or legal hold of the container now protects the destination,
+ * and the copy did not create it. Changes nothing else of the blob. Then *ret_refusal is the error
+ * of the policy or the hold, otherwise OK. Called before the next three.
+ *
+ * Returns OK, or an error of decision_fail_store(). */
+enum error copy_permit(struct decision *d, const struct pending_copy *pending,
+                       enum error *ret_refusal);
 /* Records the bytes copied so far (of a page blob copy_pages() does that) and the last error
  * (empty: none). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
@@ -54,8 +61,9 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
  * were stored by copy_pages(). */
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes);
-/* Ends the copy without its bytes: the destination is empty and has the metadata of the request.
- * rest: Abort-Copy-Blob */
+/* Ends the copy without its bytes: the destination is empty and has the metadata of the request. If
+ * it is protected (copy_permit()), it remains unchanged, except for the copy's status. rest:
+ * Abort-Copy-Blob; decision: 1450 */
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
                     struct bytes description);
 

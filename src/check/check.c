@@ -228,6 +228,18 @@ static void check_part(struct check *check, struct known_container *of,
     arena_free(arena);
 }
 
+/* Checks a record of the tree of a hierarchical container. */
+static void check_path(struct check *check, const struct known_container *container,
+                       const struct record_place *place, const struct record *record)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    const char *wrong = check_path_record(check->store, arena, place, record, container->has_part);
+
+    if (wrong)
+        say_damaged(check, place, wrong);
+    arena_free(arena);
+}
+
 /* Checks the record of a container, queue or table. */
 static void check_named(struct check *check, enum kind kind, const struct record_place *place,
                         const struct record *record)
@@ -279,6 +291,8 @@ static void check_record(void *context, const struct record_place *place,
     enum kind kind;
 
     check_report_record();
+    if (container && container->hierarchical)
+        check_path(check, container, place, record);
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
     } else if (!container &&

@@ -37,12 +37,18 @@ const char *check_entity(struct store *store, struct arena *arena, const struct 
 const char *check_file(struct store *store, struct arena *arena, char *buffer,
                        const struct record_place *place, const struct record *record,
                        bool *ret_counts, uint64_t *ret_bytes);
+/* Checks a record of the tree of hierarchical containers, and no others. is_shared: the root has
+ * their root directories. Returns a description of the defect with the path, in the arena, or
+ * NULL. */
+const char *check_path_record(struct store *store, struct arena *arena,
+                              const struct record_place *place, const struct record *record,
+                              bool is_shared);
 /* Returns true if the byte total stored for the share equals `bytes`. */
 bool check_usage(struct store *store, struct guid space, uint64_t bytes);
 
 /* ---- after a salvage: restore.c, share.c ---- */
 
-/* Returns true if the record can only belong to the tree of a share. */
+/* Returns true if the record can only belong to a tree. */
 bool check_is_of_tree(const struct record_place *place, struct bytes value);
 /* Creates a record for a share whose record is lost. Returns false if a share of that name exists
  * or the commit failed. */
@@ -52,6 +58,9 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
  * the share's record. Returns the number of lost items. */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);
+/* Rebuilds the tree of a hierarchical container, or of several ones (is_shared), likewise. */
+uint64_t check_restore_paths(struct store *store, const char *name, struct guid space,
+                             bool is_shared);
 /* Partitions with directory entries but without a node record, collected by a pass over all
  * records. */
 struct check_leftovers {

@@ -1,15 +1,17 @@
-/* Rebuilds the tree of a share from salvaged records; see records.h. Some partitions may be lost,
- * and others may have been salvaged in states from different times.
+/* Rebuilds the tree of a share, or of hierarchical containers, from salvaged records; see
+ * records.h. Some partitions may be lost, and others may have been salvaged in states from
+ * different times.
  *
  * (1) A node exists if its node record, which contains its name and directory, exists. A file also
- *     needs its file record, without which its content is unknown. A directory whose record is lost
- *     gets a new one.
+ *     needs its file record or blob record, without which its content is unknown. A directory whose
+ *     record is lost gets a new one. A blob of a hierarchical container whose node record is lost
+ *     gets a new one from the entry of its directory.
  * (2) Directory entries are derived from the nodes: entries without a node are deleted, and missing
  *     ones are created.
- * (3) A node is moved to the directory "lost+found" in the root if its directory is lost, if it
- *     would be in its own subtree, or if its name is already in use. Its new name is its id
- *     followed by its old name.
- * (4) The number of entries of each directory, and the totals and snapshots of the share, are
+ * (3) A node is moved to the directory "lost+found" in the root (of the first container, if several
+ *     share the tree) if its directory is lost, if it would be in its own subtree, or if its name
+ *     is already in use. Its new name is its id followed by its old name.
+ * (4) The number of entries of each directory, and the totals and snapshots of a share, are
  *     recounted. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@
 #define LOST_AND_FOUND "lost+found"
 #define FOUND_TRIES    100u
 #define ID_DIGITS      16u
+#define BASE_KEY       "\xFF" /* of a blob's record: blob/blob.h */
 
 bool check_is_of_tree(const struct record_place *place, struct bytes value)
 {
@@ -37,32 +40,64 @@ bool check_is_of_tree(const struct record_place *place, struct bytes value)
     if (place->partition_key.len != sizeof(uint64_t) || !bytes_is(place->record_key, "n"))
         return false;
     arena = arena_new(CHECK_ARENA_MAX);
-    is_node = tree_node_decode(arena, TREE_CASE_IGNORED, value, &node);
+    is_node = tree_node_decode(arena, TREE_CASE_IGNORED, value, &node) ||
+              tree_node_decode(arena, TREE_CASE_EXACT, value, &node);
     arena_free(arena);
     return is_node;
 }
 
 /* ---- the nodes ---- */
 
+/* Reads the record of a share's file or directory. */
+static void read_file_record(struct restore *r, const struct restore_part *part,
+                             struct restore_node *node)
+{
+    const struct tree tree = { .rule = TREE_CASE_IGNORED };
+    struct file file;
+
+    node->has_record =
+        !file_read(&tree, part->before, part->arena, &file) && file.kind == node->at.kind;
+    if (node->has_record && file.kind == TREE_FILE)
+        node->length = file.content.length;
+    if (node->has_record && file.stored.written > r->newest)
+        r->newest = file.stored.written;
+}
+
+static void push_node(struct restore *r, const struct restore_node *node)
+{
+    r->nodes = xrealloc(r->nodes, (r->count + 1) * sizeof r->nodes[0]);
+    r->nodes[r->count++] = *node;
+}
+
 static void add_node(struct restore *r, const struct space_record *record)
 {
     struct restore_node node = { .id = be64_get(record->partition_key.ptr) };
-    const struct tree tree = { .rule = TREE_CASE_IGNORED };
     struct restore_part part = restore_open(r, node.id);
-    struct file file;
 
-    if (tree_node_decode(r->arena, TREE_CASE_IGNORED, arena_copy(r->arena, record->value),
-                         &node.at)) {
-        node.has_record =
-            !file_read(&tree, part.before, part.arena, &file) && file.kind == node.at.kind;
+    if (tree_node_decode(r->arena, r->rule, arena_copy(r->arena, record->value), &node.at)) {
+        if (r->rule == TREE_CASE_EXACT)
+            node.has_record = restore_has_path_record(r, &part, &node.at);
+        else
+            read_file_record(r, &part, &node);
         node.is_unreadable = !node.has_record && node.at.kind == TREE_FILE;
-        if (node.has_record && file.kind == TREE_FILE)
-            node.length = file.content.length;
-        if (node.has_record && file.stored.written > r->newest)
-            r->newest = file.stored.written;
-        r->nodes = xrealloc(r->nodes, (r->count + 1) * sizeof r->nodes[0]);
-        r->nodes[r->count++] = node;
+        push_node(r, &node);
     }
+    restore_close(r, &part);
+}
+
+/* Adds a file or directory of a hierarchical container whose node record is lost. Until an entry
+ * names it, its directory is unknown. */
+static void add_nameless(struct restore *r, struct bytes key)
+{
+    struct restore_node node = { .id = be64_get(key.ptr), .is_nameless = true, .has_record = true };
+    struct restore_part part = restore_open(r, node.id);
+
+    node.at.parent = UINT64_MAX;
+    (void)tree_name_parse(r->arena, r->rule,
+                          arena_printf(r->arena, "%016llx", (unsigned long long)node.id),
+                          &node.at.name);
+    if (restore_read_nameless(&part, &node.at.kind))
+        push_node(r, &node);
     restore_close(r, &part);
 }
 
@@ -73,8 +108,12 @@ static void read_nodes(struct restore *r)
     struct space_record record;
 
     while (space_iterator_next(iterator, &record) == STORE_OK) {
-        if (record.partition_key.len == sizeof(uint64_t) && bytes_is(record.record_key, "n"))
+        if (record.partition_key.len != sizeof(uint64_t) || record.record_key.len != 1)
+            continue;
+        if (bytes_is(record.record_key, "n"))
             add_node(r, &record);
+        else if (r->rule == TREE_CASE_EXACT && bytes_is(record.record_key, BASE_KEY))
+            add_nameless(r, record.partition_key);
     }
     space_iterator_close(iterator);
 }
@@ -169,7 +208,7 @@ static enum error attempt_directory(struct decision *d, void *of)
     return OK;
 }
 
-static bool make_directory(struct making *making)
+static bool make_share_directory(struct making *making)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct problem problem = { .detail = NULL };
@@ -183,6 +222,18 @@ static bool make_directory(struct making *making)
     deciding_end(&d);
     arena_free(arena);
     return is_made;
+}
+
+static bool make_directory(struct making *making)
+{
+    const struct restore *r = making->restore;
+
+    if (r->rule == TREE_CASE_IGNORED)
+        return make_share_directory(making);
+    if (making->id == TREE_ROOT)
+        return restore_make_path_directory(r, making->name, &making->made);
+    restore_put_path_record(r, making->id);
+    return true;
 }
 
 /* Creates the records of directories that lack one. */
@@ -228,9 +279,8 @@ static void move_to_place(struct restore *r, struct restore_node *node, struct r
                                      BYTES_ARG(node->at.name.given));
     struct restore_part part = restore_open(r, node->id);
 
-    if (tree_name_parse(r->arena, TREE_CASE_IGNORED, name, &node->at.name))
-        (void)tree_name_parse(r->arena, TREE_CASE_IGNORED, bytes_of(name.ptr, ID_DIGITS),
-                              &node->at.name);
+    if (tree_name_parse(r->arena, r->rule, name, &node->at.name))
+        (void)tree_name_parse(r->arena, r->rule, bytes_of(name.ptr, ID_DIGITS), &node->at.name);
     node->at.parent = r->place;
     tree_node_put(part.changes, &node->at);
     restore_put_entry(place->changes, r, node);
@@ -262,21 +312,51 @@ static void restore_lost(struct restore *r)
     restore_close(r, &place);
 }
 
+static void begin(struct restore *r, const char *name)
+{
+    r->arena = arena_new(CHECK_ARENA_MAX);
+    r->share = arena_string(r->arena, visible_text(r->arena, bytes_from_string(name)));
+    read_nodes(r);
+}
+
+static uint64_t end(struct restore *r)
+{
+    free(r->nodes);
+    arena_free(r->arena);
+    return r->findings;
+}
+
+static void restore_names(struct restore *r)
+{
+    if (r->rule == TREE_CASE_EXACT)
+        restore_find_names(r);
+    restore_records(r);
+    find_lost(r);
+    restore_entries(r);
+    restore_lost(r);
+}
+
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space)
 {
-    struct restore r = { .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space };
+    struct restore r = { .store = store, .space = space, .rule = TREE_CASE_IGNORED };
 
-    r.share = arena_string(r.arena, visible_text(r.arena, bytes_from_string(share)));
-    read_nodes(&r);
+    begin(&r, share);
     check_restore_snapshots(store, account, share, space, r.newest);
-    restore_records(&r);
-    find_lost(&r);
-    restore_entries(&r);
-    restore_lost(&r);
+    restore_names(&r);
     restore_totals(&r);
     check_restore_snapshots(store, account, share, space, r.newest);
-    free(r.nodes);
-    arena_free(r.arena);
-    return r.findings;
+    return end(&r);
+}
+
+uint64_t check_restore_paths(struct store *store, const char *name, struct guid space,
+                             bool is_shared)
+{
+    struct restore r = {
+        .store = store, .space = space, .rule = TREE_CASE_EXACT, .is_shared = is_shared
+    };
+
+    begin(&r, name);
+    restore_names(&r);
+    return end(&r);
 }

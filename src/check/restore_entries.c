@@ -1,4 +1,4 @@
-/* Rebuilds the directory entries of a share; see restore.h. */
+/* Rebuilds the directory entries of a tree; see restore.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,11 +31,19 @@ struct children {
 
 static size_t find_child(const struct children *children, struct bytes key)
 {
-    size_t i = 0;
+    size_t low = 0, high = children->count;
 
-    while (i < children->count && !bytes_equal(children->items[i]->at.name.key, key))
-        i++;
-    return i;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (bytes_compare(children->items[middle]->at.name.key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < children->count && bytes_equal(children->items[low]->at.name.key, key)
+               ? low
+               : children->count;
 }
 
 /* Deletes entries that have no node, and marks the children that have an entry. */
@@ -50,8 +58,7 @@ static void delete_stale_entries(struct restore *r, struct restore_part *part,
         struct bytes key = bytes_from(record.key, 1);
         size_t at = find_child(children, key);
         struct tree_entry entry;
-        bool is_known =
-            tree_entry_decode(part->arena, TREE_CASE_IGNORED, key, record.value, &entry);
+        bool is_known = tree_entry_decode(part->arena, r->rule, key, record.value, &entry);
 
         if (is_known && entry.written > r->newest)
             r->newest = entry.written;
@@ -163,7 +170,7 @@ void restore_totals(const struct restore *r)
 
 /* ---- entries of lost directories ---- */
 
-static bool is_of_share(const struct guid *spaces, size_t count, const struct guid *space)
+static bool is_one_of(const struct guid *spaces, size_t count, const struct guid *space)
 {
     for (size_t i = 0; i < count; i++)
         if (guid_equal(&spaces[i], space))
@@ -177,7 +184,8 @@ static bool has_node(struct store *store, const struct check_leftover *directory
     struct read_view *before = read_view_open(
         store, tree_partition(arena, directory->space, directory->id), STORE_MAY_BLOCK);
     struct tree_node node;
-    bool found = !tree_node_read(before, arena, TREE_CASE_IGNORED, &node);
+    bool found = !tree_node_read(before, arena, TREE_CASE_IGNORED, &node) ||
+                 !tree_node_read(before, arena, TREE_CASE_EXACT, &node);
 
     read_view_close(before);
     arena_free(arena);
@@ -223,8 +231,10 @@ void check_delete_leftovers(const struct check_leftovers *left, struct store *st
     for (size_t i = 0; i < left->count; i++) {
         const struct check_leftover *each = &left->items[i];
 
-        if (is_of_share(spaces, count, &each->space))
-            delete_entries(&(struct restore){ .store = store, .space = each->space }, each->id);
+        if (is_one_of(spaces, count, &each->space) && !has_node(store, each))
+            delete_entries(
+                &(struct restore){ .store = store, .space = each->space, .share = "a tree" },
+                each->id);
     }
 }
 
@@ -254,7 +264,7 @@ void restore_close(const struct restore *r, struct restore_part *part)
 
     if (!changes_empty(part->changes) &&
         store_commit(r->store, &commit, 1, clock_now(), STORE_MAY_BLOCK, &sequence))
-        fprintf(stderr, "lagra: a change to the share %s could not be committed\n", r->share);
+        fprintf(stderr, "lagra: a change to %s could not be committed\n", r->share);
     read_view_close(part->before);
     arena_free(part->arena);
 }

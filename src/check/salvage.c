@@ -46,8 +46,17 @@ void check_report_lost(struct check *check)
     }
 }
 
+/* Returns true if the records of a space include those of a tree. */
+static bool is_tree(const struct check *check, const struct guid *space)
+{
+    for (size_t i = 0; i < check->tree_count; i++)
+        if (guid_equal(&check->trees[i], space))
+            return true;
+    return false;
+}
+
 /* Creates a container for blobs whose container record is lost, so that they can be read. root: its
- * root directory in a shared tree; zero for a flat container */
+ * root directory in a shared tree, or zero */
 static bool adopt(struct check *check, const struct guid *space, const struct guid *root,
                   const char *name)
 {
@@ -63,7 +72,7 @@ static bool adopt(struct check *check, const struct guid *space, const struct gu
         .created = now,
         .etag = etag_after((struct etag){ 0 }, now),
         .modified = now,
-        .hierarchical = !guid_is_zero(root),
+        .hierarchical = is_tree(check, space),
         .root = { .name = *root, .is_shared = !guid_is_zero(root) },
     };
     struct container found;
@@ -80,7 +89,7 @@ static bool adopt(struct check *check, const struct guid *space, const struct gu
                                                              .name = check_copy_text(partition.key),
                                                              .kind = CONTAINER,
                                                              .hierarchical = container.hierarchical,
-                                                             .has_part = container.hierarchical,
+                                                             .has_part = container.root.is_shared,
                                                              .part = *root });
     read_view_close(snapshot);
     arena_free(arena);
@@ -162,12 +171,84 @@ static bool adopt_parts(struct check *check, const struct guid *space)
     return is_shared;
 }
 
+/* ---- trees ---- */
+
+/* Returns true if the space is the tree of hierarchical containers, and not of a share. */
+static bool is_path_space(const struct check *check, const struct guid *space)
+{
+    const struct known_container *of = check_find_container(check, space);
+
+    for (size_t i = 0; i < check->space_count && !of; i++)
+        if (guid_equal(&check->spaces[i], space))
+            return true;
+    return of && of->kind == CONTAINER && of->hierarchical;
+}
+
+/* Returns true if several containers share the tree. If all of their records are lost, a root
+ * directory that has the id of a container as its name shows it. */
+static bool has_parts(struct check *check, const struct guid *space)
+{
+    const struct known_container *of = check_find_container(check, space);
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct bytes at = BYTES("e");
+    bool is_deleted;
+    struct guid part;
+    bool has = of ? of->has_part : check_next_root(check, space, &at, arena, &part, &is_deleted);
+
+    arena_free(arena);
+    return has;
+}
+
+/* Rebuilds the trees of hierarchical containers, so that their root directories have entries. */
+static void restore_paths(struct check *check)
+{
+    for (size_t i = 0; i < check->tree_count; i++) {
+        const struct guid *space = &check->trees[i];
+        const struct known_container *of = check_find_container(check, space);
+        bool is_shared;
+
+        if (!is_path_space(check, space))
+            continue;
+        is_shared = has_parts(check, space);
+        check->findings += check_restore_paths(
+            check->store, of && !is_shared ? of->name : "hierarchical containers", *space,
+            is_shared);
+    }
+}
+
+/* Rebuilds the trees of shares. */
+static void restore_shares(struct check *check)
+{
+    for (size_t i = 0; i < check->container_count; i++) {
+        const struct known_container *share = &check->containers[i];
+
+        if (share->kind == SHARE)
+            check->findings +=
+                check_restore_tree(check->store, share->account, share->name, share->space);
+    }
+}
+
+/* Deletes the entries of lost directories of all trees. */
+static void delete_leftovers(struct check *check)
+{
+    struct guid *spaces =
+        xmalloc((check->container_count + check->tree_count + 1) * sizeof *spaces);
+    size_t count = 0;
+
+    for (size_t i = 0; i < check->container_count; i++)
+        if (check->containers[i].kind == SHARE)
+            spaces[count++] = check->containers[i].space;
+    for (size_t i = 0; i < check->tree_count; i++)
+        if (is_path_space(check, &check->trees[i]))
+            spaces[count++] = check->trees[i];
+    if (count > 0)
+        check_delete_leftovers(&check->leftovers, check->store, spaces, count);
+    free(spaces);
+}
+
 void check_adopt_all(struct check *check)
 {
-    struct guid *shares =
-        xmalloc((check->container_count + check->tree_count + 1) * sizeof *shares);
-    size_t share_count = 0;
-
+    restore_paths(check);
     for (size_t i = 0; i < check->space_count; i++)
         if (!adopt_parts(check, &check->spaces[i]))
             adopt_lost(check, &check->spaces[i], adopt, "container",
@@ -176,16 +257,6 @@ void check_adopt_all(struct check *check)
         if (!adopt_parts(check, &check->trees[i]))
             adopt_lost(check, &check->trees[i], adopt_share, "share",
                        "its files are in the share ");
-    for (size_t i = 0; i < check->container_count; i++) {
-        const struct known_container *share = &check->containers[i];
-
-        if (share->kind != SHARE)
-            continue;
-        check->findings +=
-            check_restore_tree(check->store, share->account, share->name, share->space);
-        shares[share_count++] = share->space;
-    }
-    if (share_count > 0)
-        check_delete_leftovers(&check->leftovers, check->store, shares, share_count);
-    free(shares);
+    restore_shares(check);
+    delete_leftovers(check);
 }

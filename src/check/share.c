@@ -89,32 +89,36 @@ static bool find_record(struct read_view *before, struct arena *arena, struct gu
 /* Reads the generations of existing snapshots, in order, and sets the number of snapshots and the
  * newest date in *share. */
 static void read_snapshots(struct read_view *before, struct arena *arena, instant deleted,
-                           struct tree_kept *ret_kept, struct share *share)
+                           struct retained_generations *ret_retained, struct share *share)
 {
     struct scan *scan = share_scan_snapshots(before, arena, deleted);
     struct share_key key;
     struct share snapshot;
     struct record record;
 
-    *ret_kept = (struct tree_kept){ arena_array(arena, SHARE_SNAPSHOTS_MAX, sizeof(uint64_t)), 0 };
-    while (ret_kept->count < SHARE_SNAPSHOTS_MAX && scan_next(scan, NULL, &record) == STORE_OK) {
+    *ret_retained =
+        (struct retained_generations){ arena_array(arena, SHARE_SNAPSHOTS_MAX, sizeof(uint64_t)),
+                                       0 };
+    while (ret_retained->count < SHARE_SNAPSHOTS_MAX &&
+           scan_next(scan, NULL, &record) == STORE_OK) {
         if (!share_decode(record.key, record.value, &snapshot, &key))
             continue;
-        ret_kept->generations[ret_kept->count++] = snapshot.generation;
+        ret_retained->generations[ret_retained->count++] = snapshot.generation;
         if (key.snapshot > share->newest_snapshot)
             share->newest_snapshot = key.snapshot;
     }
     scan_close(scan);
-    share->snapshots = (uint32_t)ret_kept->count;
+    share->snapshots = (uint32_t)ret_retained->count;
 }
 
 /* Writes a tree state that retains all data of the snapshots and assigns a newer generation to
  * later writes. */
-static void put_state(struct read_view *before, struct arena *arena, const struct tree_kept *kept,
-                      uint64_t newest, struct changes *changes)
+static void put_state(struct read_view *before, struct arena *arena,
+                      const struct retained_generations *retained, uint64_t newest,
+                      struct changes *changes)
 {
     struct tree_state state;
-    uint64_t last = kept->count > 0 ? kept->generations[kept->count - 1] : 0;
+    uint64_t last = retained->count > 0 ? retained->generations[retained->count - 1] : 0;
 
     if (tree_state_read(before, arena, &state))
         state = (struct tree_state){ .moves = 0, .generation = 1 };
@@ -122,9 +126,9 @@ static void put_state(struct read_view *before, struct arena *arena, const struc
         state.generation = newest;
     if (last >= state.generation)
         state.generation = last + 1;
-    state.kept = last;
+    state.last_retained = last;
     tree_state_put(changes, &state);
-    tree_kept_put(changes, kept);
+    retained_generations_put(changes, retained);
 }
 
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
@@ -136,14 +140,14 @@ void check_restore_snapshots(struct store *store, struct guid account, const cha
     struct changes *of_share = changes_new(arena), *of_tree = changes_new(arena);
     struct share found;
     struct share_key key;
-    struct tree_kept kept;
+    struct retained_generations retained;
     uint64_t sequence;
 
     if (find_record(before, arena, space, &key, &found)) {
-        read_snapshots(before, arena, key.deleted, &kept, &found);
+        read_snapshots(before, arena, key.deleted, &retained, &found);
         tree = read_view_open(store, tree_stamp_partition(space), STORE_MAY_BLOCK);
         share_write(of_share, arena, key, &found);
-        put_state(tree, arena, &kept, newest, of_tree);
+        put_state(tree, arena, &retained, newest, of_tree);
         (void)store_commit(store,
                            (const struct commit_part[]){ { before, of_share }, { tree, of_tree } },
                            2, clock_now(), STORE_MAY_BLOCK, &sequence);

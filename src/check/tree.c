@@ -1,5 +1,5 @@
-/* Checks records in the tree of a share; see records.h. Verifies that the records that belong
- * together agree (tree invariants 1, 3 and 4, tree/tree.h). */
+/* Checks records in the tree of a share or of hierarchical containers; see records.h. Verifies that
+ * the records that belong together agree (tree invariants 1, 3 and 4, tree/tree.h). */
 #include "base/endian.h"
 #include "file/pending_file.h"
 #include "check/records.h"
@@ -11,6 +11,8 @@ struct node {
     char *buffer;
     const struct record_place *place;
     struct read_view *snapshot;
+    enum tree_case rule;
+    bool is_shared; /* the first name is that of a container's root directory */
     uint64_t id;
 };
 
@@ -32,9 +34,11 @@ static const char *about(const struct node *node, const char *what)
     for (unsigned depth = 0; id != TREE_ROOT && depth < TREE_DEPTH_MAX; depth++) {
         struct read_view *snapshot = open_id(node, id);
         struct tree_node at;
-        bool found = !tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
+        bool found = !tree_node_read(snapshot, node->arena, node->rule, &at);
 
         read_view_close(snapshot);
+        if (found && node->is_shared && at.parent == TREE_ROOT)
+            break;
         path = arena_printf(node->arena, "/%.*s%.*s", found ? (int)at.name.given.len : 1,
                             found ? at.name.given.ptr : "?", BYTES_ARG(path));
         id = found ? at.parent : TREE_ROOT;
@@ -60,23 +64,33 @@ static const char *check_count(const struct node *node)
                : NULL;
 }
 
-static const char *check_node(const struct node *node, bool *ret_is_file, uint64_t *ret_bytes)
+/* Checks that the directory of a node has an entry for it. */
+static const char *check_location(const struct node *node, struct tree_node *ret_at)
 {
-    const struct tree tree = { .rule = TREE_CASE_IGNORED };
-    struct tree_node at;
     struct tree_entry entry;
-    struct file file;
     struct read_view *parent;
     enum store_result named;
 
-    if (tree_node_read(node->snapshot, node->arena, TREE_CASE_IGNORED, &at))
+    if (tree_node_read(node->snapshot, node->arena, node->rule, ret_at))
         return about(node, "the record of its location is corrupt");
-    *ret_is_file = at.kind == TREE_FILE;
-    parent = open_id(node, at.parent);
-    named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
+    parent = open_id(node, ret_at->parent);
+    named = tree_entry_read(parent, node->arena, node->rule, &ret_at->name, &entry);
     read_view_close(parent);
-    if (named || entry.id != node->id || entry.kind != at.kind)
-        return about(node, "its parent directory has no entry for it");
+    return named || entry.id != node->id || entry.kind != ret_at->kind
+               ? about(node, "its parent directory has no entry for it")
+               : NULL;
+}
+
+static const char *check_node(const struct node *node, bool *ret_is_file, uint64_t *ret_bytes)
+{
+    const struct tree tree = { .rule = node->rule };
+    struct tree_node at = { .kind = TREE_DIRECTORY };
+    struct file file;
+    const char *wrong = check_location(node, &at);
+
+    *ret_is_file = at.kind == TREE_FILE;
+    if (wrong)
+        return wrong;
     if (file_read(&tree, node->snapshot, node->arena, &file) || file.kind != at.kind)
         return about(node, "its record is missing or corrupt");
     *ret_bytes = file.content.length;
@@ -90,11 +104,11 @@ static const char *check_entry(const struct node *node, const struct record *rec
     struct tree_node at;
     enum store_result found;
 
-    if (!tree_entry_decode(node->arena, TREE_CASE_IGNORED, bytes_from(record->key, 1),
-                           record->value, &entry))
+    if (!tree_entry_decode(node->arena, node->rule, bytes_from(record->key, 1), record->value,
+                           &entry))
         return about(node, "an entry is corrupt");
     snapshot = open_id(node, entry.id);
-    found = tree_node_read(snapshot, node->arena, TREE_CASE_IGNORED, &at);
+    found = tree_node_read(snapshot, node->arena, node->rule, &at);
     read_view_close(snapshot);
     return found || at.parent != node->id || !bytes_equal(at.name.key, entry.name.key)
                ? about(node, "it has an entry for a file or directory that does not exist")
@@ -156,12 +170,13 @@ static const char *check_version(const struct node *node, const struct record *r
 static const char *check_state(const struct node *node)
 {
     struct tree_state state;
-    struct tree_kept kept;
+    struct retained_generations retained;
     enum store_result result = tree_state_read(node->snapshot, node->arena, &state);
 
     if (!result)
-        result = tree_kept_read(node->snapshot, node->arena, &kept);
-    if (!result && state.kept != (kept.count > 0 ? kept.generations[kept.count - 1] : 0))
+        result = retained_generations_read(node->snapshot, node->arena, &retained);
+    if (!result &&
+        state.last_retained != (retained.count > 0 ? retained.generations[retained.count - 1] : 0))
         result = STORE_CORRUPT;
     return result ? "the record of its snapshots is corrupt" : NULL;
 }
@@ -190,7 +205,9 @@ const char *check_file(struct store *store, struct arena *arena, char *buffer,
                        bool *ret_counts, uint64_t *ret_bytes)
 {
     struct partition partition = { place->space, place->partition_key };
-    struct node node = { .store = store, .arena = arena, .buffer = buffer, .place = place };
+    struct node node = {
+        .store = store, .arena = arena, .buffer = buffer, .place = place, .rule = TREE_CASE_IGNORED
+    };
     const char *wrong = NULL;
 
     *ret_counts = false;
@@ -204,6 +221,39 @@ const char *check_file(struct store *store, struct arena *arena, char *buffer,
         node.id = be64_get(partition.key.ptr);
         wrong = check_record(&node, record, ret_counts, ret_bytes);
     }
+    read_view_close(node.snapshot);
+    return wrong;
+}
+
+/* ---- hierarchical containers ---- */
+
+const char *check_path_record(struct store *store, struct arena *arena,
+                              const struct record_place *place, const struct record *record,
+                              bool is_shared)
+{
+    struct node node = { .store = store,
+                         .arena = arena,
+                         .place = place,
+                         .rule = TREE_CASE_EXACT,
+                         .is_shared = is_shared };
+    bool is_node = place->family == RECORD_LISTED && bytes_is(record->key, TREE_NODE_KEY);
+    bool is_inner = place->family == RECORD_INNER && record->key.len > 0;
+    const char *wrong = NULL;
+    struct tree_node at;
+
+    if (place->partition_key.len != sizeof node.id || (!is_node && !is_inner))
+        return NULL;
+    node.id = be64_get(place->partition_key.ptr);
+    node.snapshot = read_view_open(store, (struct partition){ place->space, place->partition_key },
+                                   STORE_MAY_BLOCK);
+    if (is_node)
+        wrong = check_location(&node, &at);
+    if (is_node && !wrong && at.kind == TREE_DIRECTORY)
+        wrong = check_count(&node);
+    if (is_inner && record->key.ptr[0] == TREE_ENTRY_PREFIX)
+        wrong = check_entry(&node, record);
+    if (is_inner && bytes_is(record->key, TREE_COUNT_KEY) && node.id == TREE_ROOT)
+        wrong = check_count(&node);
     read_view_close(node.snapshot);
     return wrong;
 }

@@ -94,7 +94,7 @@ static bool ask(const struct command_call *call, struct fetcher *fetcher, const 
 {
     static const struct fetch_header json = { BYTES("Content-Type"), BYTES("application/json") };
     const char *location = call->options->location;
-    struct fetch_asked asked = {
+    struct fetch_asked is_done = {
         .url = arena_printf(answer->arena, "http://lagra/%s", operation),
         .body = body,
         .headers = &json,
@@ -103,7 +103,7 @@ static bool ask(const struct command_call *call, struct fetcher *fetcher, const 
     struct fetch *fetch = NULL;
     bool asked_well = false;
 
-    if (fetch_open(fetcher, &asked, &fetch))
+    if (fetch_open(fetcher, &is_done, &fetch))
         complain(location, "no server runs on this data directory (stale socket)");
     else if (!read_body(fetch, answer->arena, &answer->body))
         complain(location, "the server's response was incomplete");
@@ -121,15 +121,15 @@ bool client_call_bytes(const struct command_call *call, const char *operation, s
     char path[LOCAL_PATH_SIZE];
     struct fetcher_options options = { .trusts_all = true, .local_path = path };
     struct fetcher *fetcher;
-    bool asked;
+    bool is_done;
 
     *ret_answer = (struct client_response){ .arena = arena_new(8 * CLIENT_RESPONSE_MAX) };
     if (!find_socket(call->options->location, path))
         return false;
     fetcher = fetcher_new(&options);
-    asked = ask(call, fetcher, operation, body, ret_answer);
+    is_done = ask(call, fetcher, operation, body, ret_answer);
     fetcher_free(fetcher);
-    return asked;
+    return is_done;
 }
 
 bool client_call(const struct command_call *call, const char *operation,
@@ -137,10 +137,11 @@ bool client_call(const struct command_call *call, const char *operation,
                  struct client_response *ret_answer)
 {
     struct arena *arena = arena_new(CLIENT_RESPONSE_MAX);
-    bool asked = client_call_bytes(call, operation, make_body(arena, arguments, count), ret_answer);
+    bool is_done =
+        client_call_bytes(call, operation, make_body(arena, arguments, count), ret_answer);
 
     arena_free(arena);
-    return asked;
+    return is_done;
 }
 
 /* ---- response members ---- */
@@ -179,14 +180,14 @@ int client_call_and_print(const struct command_call *call, const char *operation
                           void (*print)(struct arena *arena, struct bytes body))
 {
     struct client_response answer;
-    bool asked = client_call(call, operation, arguments, count, &answer);
+    bool is_done = client_call(call, operation, arguments, count, &answer);
 
-    if (asked && call->json)
+    if (is_done && call->json)
         printf("%.*s", BYTES_ARG(answer.body));
-    else if (asked)
+    else if (is_done)
         print(answer.arena, answer.body);
     arena_free(answer.arena);
-    return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return is_done && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 void client_print_line(const char *what, struct bytes text)

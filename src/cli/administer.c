@@ -179,8 +179,8 @@ static bool read_key(const struct command_call *call, const char *option, char *
     return *ret_key || !path;
 }
 
-/* Joins the settings of the command line with spaces. *ret_settings: from malloc(), or NULL if there
- * are none. Returns false after printing why one is not a setting. */
+/* Joins the settings of the command line with spaces. *ret_settings: from malloc(), or NULL if
+ * there are none. Returns false after printing why one is not a setting. */
 static bool join_settings(const struct command_call *call, char **ret_settings)
 {
     size_t size = 1;
@@ -374,7 +374,7 @@ static bool ask_pages(const struct command_call *call, struct arena *arena, stru
 {
     char operation[CLIENT_OPERATION_MAX];
     const char *marker = NULL;
-    bool asked = true;
+    bool is_done = true;
 
     operation_of(call, operation);
     do {
@@ -386,16 +386,16 @@ static bool ask_pages(const struct command_call *call, struct arena *arena, stru
         };
         struct client_response answer;
 
-        asked = client_call(call, operation, arguments, 4, &answer);
-        if (asked) {
+        is_done = client_call(call, operation, arguments, 4, &answer);
+        if (is_done) {
             struct bytes next = client_member(answer.arena, answer.body, "next");
 
             add_page(items, client_nested(answer.arena, answer.body, "items"));
             marker = next.ptr ? arena_string(arena, next) : NULL;
         }
         arena_free(answer.arena);
-    } while (asked && marker);
-    return asked;
+    } while (is_done && marker);
+    return is_done;
 }
 
 int administer_list(const struct command_call *call)
@@ -408,20 +408,20 @@ int administer_list(const struct command_call *call)
     bool is_share = strncmp(call->row->name, "share", strlen("share")) == 0;
     struct arena *arena = arena_new(8 * CLIENT_RESPONSE_MAX);
     struct text items;
-    bool asked;
+    bool is_done;
 
     text_init(&items, arena, 4096);
-    asked = ask_pages(call, arena, &items);
-    if (asked && call->json)
+    is_done = ask_pages(call, arena, &items);
+    if (is_done && call->json)
         printf("{\"items\":[%.*s]}\n", (int)items.len, items.ptr);
-    else if (asked && is_share) /* only containers have an access column */
+    else if (is_done && is_share) /* only containers have an access column */
         client_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr),
                            (const struct client_column[]){ columns[0], columns[1], columns[3] }, 3);
-    else if (asked)
+    else if (is_done)
         client_print_table(arena, arena_printf(arena, "[%.*s]", (int)items.len, items.ptr), columns,
                            is_container ? 3 : 1);
     arena_free(arena);
-    return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return is_done && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static void print_usage(struct arena *arena, struct bytes body)

@@ -37,7 +37,8 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
     const char *scheme = service->is_https ? "https" : "http";
     const char *host = running_reached_at(service->listen.host);
     char url[HOST_MAX + 32];
-    struct fetch_asked asked = { .seconds_max = SECONDS_MAX, .introduces = service->awaits_header };
+    struct fetch_asked is_done = { .seconds_max = SECONDS_MAX,
+                                   .introduces = service->awaits_header };
     struct fetch *fetch = NULL;
     const char *why = NULL;
     char reason[REASON_MAX + 1];
@@ -46,8 +47,8 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
         return "does not respond: the host name is too long";
     snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u%s" : "%s://%s:%u%s", scheme, host,
              service->listen.port, path);
-    asked.url = bytes_from_string(url);
-    if (fetch_open(fetcher, &asked, &fetch)) {
+    is_done.url = bytes_from_string(url);
+    if (fetch_open(fetcher, &is_done, &fetch)) {
         snprintf(problem, problem_size, "does not respond: %s: %s", url, fetch_problem(fetch));
         why = problem;
     } else if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/"))) {

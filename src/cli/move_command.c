@@ -115,12 +115,12 @@ static void look(struct mover *m, uint32_t cell)
     char *name = cluster_owner_path(m->path, cell);
     struct owner_record record;
     struct owner_file file;
-    uint64_t asked_ns = clock_boot_ns();
+    uint64_t started_ns = clock_boot_ns();
     bool is_read = owner_file_open(name, false, &file) &&
                    owner_file_read(&file, &record) == OWNER_OK &&
                    guid_equal(&record.cluster, &m->cluster);
 
-    (void)route_saw(&m->route, cell, is_read ? &record : NULL, asked_ns);
+    (void)route_saw(&m->route, cell, is_read ? &record : NULL, started_ns);
     owner_file_close(&file);
     free(name);
 }
@@ -242,7 +242,7 @@ static enum step poll(struct mover *m, const struct move *move, struct arena *ar
     return STEP_FAILED;
 }
 
-/* Moves one name, restarting the move as often as necessary. Fails when the owners have been
+/* Moves one name, restarting the move as often as necessary. Fails once the owners have been
  * unreachable for REQUEST_TIMEOUT_MS. */
 static bool move_one(struct mover *m, const struct move *wanted)
 {
@@ -346,8 +346,8 @@ static uint32_t choose(struct mover *m)
     return route_least_used(&m->route, &m->pins);
 }
 
-/* Moves all names in the list. Sets *ret_count to the number of names in it. Returns false if any
- * of them could not be moved. */
+/* Moves all names in the list. Sets *ret_count to their number. Returns false if any of them could
+ * not be moved. */
 static bool move_names(struct mover *m, struct decoder *in, unsigned *ret_count)
 {
     bool is_done = true;
@@ -436,7 +436,7 @@ int cluster_drain_run(const struct command_call *call)
 
 /* ---- reclaim ---- */
 
-/* Prints the names that another cell has. Returns false if there are any, or if the response is
+/* Prints the names that are in another cell. Returns false if there are any, or if the response is
  * malformed. */
 static bool print_conflicts(struct decoder *in, uint32_t cell)
 {

@@ -20,9 +20,9 @@ static size_t index_of(const struct option_row *row)
 
 /* ---- the command line ---- */
 
-/* First of the values that getopt_long() returns for rows. The values differ, because getopt_long()
- * accepts an ambiguous prefix if all options that it matches have the same value. row_of() also
- * maps short options to rows. */
+/* Value that getopt_long() returns for the first row. Each row has its own value, because
+ * getopt_long() accepts an ambiguous prefix if all matching options have the same value. row_of()
+ * also maps short options to rows. */
 #define ROW_FIRST 256
 
 static void fill_getopt(struct option longs[OPTION_ROWS_MAX + 1],
@@ -117,8 +117,8 @@ static enum options_result refuse_option(const char *program, const char *word)
     return OPTIONS_WRONG;
 }
 
-/* Refuses a repeated list. For other options the last value wins, as scripts expect, but a repeated
- * list would be ambiguous. */
+/* Refuses a repeated list. For other options the last value wins, as scripts expect, but repeating
+ * a list would be ambiguous. */
 static enum options_result refuse_repeated(const struct option_row *row)
 {
     fprintf(stderr, "lagra: --%s is given twice; separate its values with commas\n", row->name);

@@ -1,13 +1,13 @@
-/* Internal to cli/: sources of options. Each option can be set in the configuration file, in the
- * environment and on the command line; command line overrides environment, which overrides the
- * file. All use the names of server/option_rows.h:
+/* Sources of options. Each option can be set in the configuration file, in the environment and on
+ * the command line; the command line overrides the environment, which overrides the file. All use
+ * the names of server/option_rows.h:
  *
  *   file          blobPort = 11000        one option per line; "#" starts a comment line
  *   environment   LAGRA_BLOB_PORT=11000
  *   command line  --blobPort 11000
  *
- * In the first two, a switch is "true" or "false". --config or LAGRA_CONFIG names the file; there
- * is no default file. decision: 342 */
+ * In the first two, the value of a switch is "true" or "false". --config or LAGRA_CONFIG specifies
+ * the file; there is no default file. Internal to cli/. decision: 342 */
 #ifndef LAGRA_CLI_OPTION_SOURCES_H
 #define LAGRA_CLI_OPTION_SOURCES_H
 

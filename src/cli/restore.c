@@ -109,10 +109,10 @@ static bool ask_id(struct restorer *r, const char *operation)
 {
     const struct client_argument argument = { "id", arena_string(r->arena, r->id) };
     struct client_response answer;
-    bool asked = client_call(r->call, operation, &argument, 1, &answer);
+    bool is_done = client_call(r->call, operation, &argument, 1, &answer);
 
     arena_free(answer.arena);
-    return asked;
+    return is_done;
 }
 
 static bool begin(struct restorer *r, const struct kind *kind, const char *as)

@@ -80,19 +80,19 @@ int scrub_run(const struct command_call *call)
     bool follows = !command_value(call, "state"), json = call->json;
     struct client_response answer;
     uint64_t ended, errors;
-    bool asked = follows ? client_call(call, "scrub", &rate, 1, &answer)
-                         : client_call(call, "scrub-state", NULL, 0, &answer);
+    bool is_done = follows ? client_call(call, "scrub", &rate, 1, &answer)
+                           : client_call(call, "scrub-state", NULL, 0, &answer);
 
-    if (asked && follows) {
+    if (is_done && follows) {
         ended = number(&answer, "ended");
         arena_free(answer.arena);
-        asked = follow(call, ended, &json, &answer);
+        is_done = follow(call, ended, &json, &answer);
     }
-    errors = asked ? number(&answer, "errors") : 0;
-    if (asked && json)
+    errors = is_done ? number(&answer, "errors") : 0;
+    if (is_done && json)
         printf("%.*s", BYTES_ARG(answer.body));
-    else if (asked)
+    else if (is_done)
         print_state(&answer);
     arena_free(answer.arena);
-    return asked && errors == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return is_done && errors == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

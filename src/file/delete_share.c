@@ -101,7 +101,7 @@ static enum error delete_snapshot(struct decision *d)
     if (tree_open(&tree, d, share.space, TREE_CASE_IGNORED) ||
         tree_snapshot_delete(&tree, generation, TASK_COLLECT_SNAPSHOTS))
         return decision_fail_store(d, tree.failed);
-    share_delete_record(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot));
+    share_delete_record(d->changes, d->arena, share_snapshot_key(file_requested(d)->snapshot));
     if (share.snapshots > 0)
         share.snapshots--;
     share_write(d->changes, d->arena, share_itself, &share);
@@ -142,7 +142,7 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     enum error e;
 
     (void)r;
-    if (file_asked(d)->snapshot > 0)
+    if (file_requested(d)->snapshot > 0)
         return delete_snapshot(d);
     if (!d->subject.exists)
         return OK;

@@ -135,7 +135,7 @@ static inline struct file_state *file_state(struct decision *d)
 {
     return (struct file_state *)(void *)d->state;
 }
-static inline const struct file_resource *file_asked(const struct decision *d)
+static inline const struct file_resource *file_requested(const struct decision *d)
 {
     return file_resource(d->input->resource);
 }

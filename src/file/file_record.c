@@ -187,7 +187,7 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
     bool readable;
 
     file->stored = (struct tree_record){ .value = { NULL, 0 } };
-    if (!kept.value.ptr || !tree_is_kept(tree, &kept))
+    if (!kept.value.ptr || !tree_record_is_retained(tree, &kept))
         return;
     readable = file_decode(kept.value, &old);
     assert(readable && old.content.stamp == file->content.stamp);
@@ -195,7 +195,7 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
         old.content = content_snapshot(tree_change(tree, part), &file->content);
         kept.value = file_encode(tree->d->arena, &old);
     }
-    tree_record_keep(tree, part, record_key, &kept);
+    tree_record_retain(tree, part, record_key, &kept);
 }
 
 void file_write(struct decision *d, struct decision_part *part, const struct file *file)

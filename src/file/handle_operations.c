@@ -77,7 +77,7 @@ enum error list_handles_decide(struct decision *d, const struct list_handles_par
     if (e)
         return e;
     p->sink->begin(p->sink);
-    if (file_asked(d)->snapshot > 0)
+    if (file_requested(d)->snapshot > 0)
         return OK;
     page.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
     iterator = handle_scan(&state->tree, p->recursive ? NULL : &state->place.entry.id, &p->from);
@@ -233,7 +233,7 @@ enum error force_close_handles_decide(struct decision *d,
     enum error e = handle_check_recursive(d, p->recursive);
     struct index_iterator *iterator;
 
-    if (e || file_asked(d)->snapshot > 0)
+    if (e || file_requested(d)->snapshot > 0)
         return e;
     closing.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
     iterator = handle_scan(&state->tree, p->recursive ? NULL : &state->place.entry.id, &p->from);

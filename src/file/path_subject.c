@@ -169,7 +169,7 @@ static enum tree_result open_tree(struct decision *d, bool of_snapshot)
  * parent directory. */
 static enum error find_any(struct decision *d, enum tree_use use)
 {
-    const struct file_resource *asked = file_asked(d);
+    const struct file_resource *asked = file_requested(d);
     struct file_state *state = file_state(d);
     struct tree *tree = &state->tree;
     struct tree_path path;
@@ -197,7 +197,7 @@ static enum error find_any(struct decision *d, enum tree_use use)
 
 static enum error find(struct decision *d, enum tree_use use)
 {
-    if (file_asked(d)->snapshot > 0 && decision_may_change(d))
+    if (file_requested(d)->snapshot > 0 && decision_may_change(d))
         return E_ShareSnapshotOperationNotSupported;
     return find_any(d, use);
 }

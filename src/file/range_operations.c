@@ -69,7 +69,7 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 static enum store_result check_subject(struct decision *d, struct read_view *before)
 {
     const struct share *found = &file_state(d)->share;
-    instant asked = file_asked(d)->snapshot;
+    instant asked = file_requested(d)->snapshot;
     struct share share;
     enum store_result result = share_read(before, d->arena, share_snapshot_key(asked), &share);
 
@@ -86,7 +86,7 @@ static enum store_result check_subject(struct decision *d, struct read_view *bef
 static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
 {
     struct partition at = { .space = file_account_space(d->input->account),
-                            .key = file_asked(d)->share };
+                            .key = file_requested(d)->share };
     struct decision_part *owner = decision_open(d, at, NULL);
     enum store_result result =
         share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
@@ -107,7 +107,7 @@ static enum error find_previous(struct decision *d, instant previous, struct con
 {
     const struct file_state *state = file_state(d);
     struct tree tree = state->tree;
-    instant asked = file_asked(d)->snapshot;
+    instant asked = file_requested(d)->snapshot;
     struct share share;
     struct file file;
     enum store_result result;
@@ -147,7 +147,7 @@ enum error list_ranges_decide(struct decision *d, const struct list_ranges_param
         return e;
     if (found) {
         source.find_older = give_previous;
-        source.asked = &previous;
+        source.context = &previous;
     }
     r->length = content->length;
     return range_list_find(d, &p->list, &source, &r->ranges);

@@ -94,7 +94,7 @@ enum error lease_share_decide(struct decision *d, const struct lease_share_param
 
     if (e)
         return e;
-    share_write(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot), &share);
+    share_write(d->changes, d->arena, share_snapshot_key(file_requested(d)->snapshot), &share);
     r->id = share.lease.id;
     return OK;
 }

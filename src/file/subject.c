@@ -103,7 +103,7 @@ static enum error fail_no_share(struct decision *d, struct read_view *of, enum s
  * need it, because the root never moves (tree/README.md, "Lookups"). */
 static bool needs_stamp(struct decision *d)
 {
-    const struct file_resource *asked = file_asked(d);
+    const struct file_resource *asked = file_requested(d);
 
     return decision_may_change(d) || asked->snapshot > 0 ||
            (asked->path.ptr && memchr(asked->path.ptr, '/', asked->path.len));
@@ -114,7 +114,7 @@ static enum error locate_tree(struct decision *d, struct share *share, struct pa
 {
     struct decision_part *owner = decision_open(d, *partition, NULL);
     enum store_result result =
-        share_read(owner->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
+        share_read(owner->before, d->arena, share_snapshot_key(file_requested(d)->snapshot), share);
 
     enum error e = result ? fail_no_share(d, owner->before, result) : OK;
 
@@ -137,7 +137,7 @@ enum error file_locate(struct decision *d, struct partition *ret_partition)
         (struct partition){ .space = file_account_space(d->input->account), .key = BYTES("") };
     if (d->level == LEVEL_SHARES)
         return OK;
-    ret_partition->key = file_asked(d)->share;
+    ret_partition->key = file_requested(d)->share;
     return d->level == LEVEL_SHARE ? OK : locate_tree(d, &state->share, ret_partition);
 }
 
@@ -147,7 +147,7 @@ enum error share_subject(struct decision *d)
 {
     struct share *share = &file_state(d)->share;
     enum store_result result =
-        share_read(d->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
+        share_read(d->before, d->arena, share_snapshot_key(file_requested(d)->snapshot), share);
 
     if (result)
         return fail_no_share(d, d->before, result);
@@ -163,7 +163,7 @@ enum error share_subject_deleted(struct decision *d)
     enum error e = share_subject(d);
     enum store_result result;
 
-    if (e != E_ShareNotFound || file_asked(d)->snapshot > 0)
+    if (e != E_ShareNotFound || file_requested(d)->snapshot > 0)
         return e;
     result = recent_deletion_find(d->before, d->arena, d->now);
     if (result)

@@ -18,13 +18,14 @@ static void map_generic(struct acl *dacl)
  * [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture, smb2.acls.INHERITFLAGS */
 static void settle_inherited(struct security_descriptor *from)
 {
-    static const unsigned asked[] = { CONTROL_DACL_INHERIT_ASKED, CONTROL_SACL_INHERIT_ASKED };
+    static const unsigned required_bits[] = { CONTROL_DACL_INHERIT_ASKED,
+                                              CONTROL_SACL_INHERIT_ASKED };
     static const unsigned is[] = { CONTROL_DACL_INHERITED, CONTROL_SACL_INHERITED };
 
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        if (!(from->control & asked[i]))
+    for (size_t i = 0; i < sizeof required_bits / sizeof required_bits[0]; i++) {
+        if (!(from->control & required_bits[i]))
             from->control &= (uint16_t)~is[i];
-        from->control &= (uint16_t)~asked[i];
+        from->control &= (uint16_t)~required_bits[i];
     }
 }
 

@@ -70,7 +70,7 @@ static void add_delete_retention(struct text *out, const struct service_properti
 
 /* Adds a retention policy with the name used by the management API; no version of the data-plane
  * API has an element for it. decisions: 345, 803, 811 */
-static void add_kept_retention(struct text *out, const char *policy, uint32_t days)
+static void add_file_retention_policy(struct text *out, const char *policy, uint32_t days)
 {
     xml_open(out, policy);
     xml_element_string(out, "Enabled", "true");
@@ -105,11 +105,12 @@ void get_service_properties_answer(struct answer *a,
                               "</Multichannel></SMB></ProtocolSettings>");
     if (r->properties.share_retention_days > 0 &&
         shows(a->call, SECTION_SHARE_RETENTION, "2019-12-12"))
-        add_kept_retention(&out, "ShareDeleteRetentionPolicy", r->properties.share_retention_days);
+        add_file_retention_policy(&out, "ShareDeleteRetentionPolicy",
+                                  r->properties.share_retention_days);
     if (r->properties.container_retention_days > 0 &&
         shows(a->call, SECTION_CONTAINER_RETENTION, "2019-12-12"))
-        add_kept_retention(&out, "ContainerDeleteRetentionPolicy",
-                           r->properties.container_retention_days);
+        add_file_retention_policy(&out, "ContainerDeleteRetentionPolicy",
+                                  r->properties.container_retention_days);
     if (r->properties.is_versioning_enabled && shows(a->call, SECTION_VERSIONING, "2019-12-12"))
         xml_element_string(&out, "IsVersioningEnabled", "true");
     xml_close(&out, "StorageServiceProperties");

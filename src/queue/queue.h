@@ -66,7 +66,7 @@ static inline struct queue_state *queue_state(struct decision *d)
 {
     return (struct queue_state *)(void *)d->state;
 }
-static inline const struct queue_resource *queue_asked(const struct decision *d)
+static inline const struct queue_resource *queue_requested(const struct decision *d)
 {
     return queue_resource(d->input->resource);
 }

@@ -222,7 +222,7 @@ static enum error read_queue(struct decision *d, struct read_view *snapshot)
 
 enum error queue_locate(struct decision *d, struct partition *ret_partition)
 {
-    const struct queue_resource *asked = queue_asked(d);
+    const struct queue_resource *requested = queue_requested(d);
     struct partition at = { .space = queue_account_space(d->input->account), .key = BYTES("") };
     struct queue_state *state = arena_alloc(d->arena, sizeof *state);
     struct decision_part *owner;
@@ -231,8 +231,8 @@ enum error queue_locate(struct decision *d, struct partition *ret_partition)
     state->base.resource = d->input->resource;
     d->state = &state->base;
     if (d->level != LEVEL_QUEUES)
-        at.key = asked->queue;
-    if (d->level >= LEVEL_MESSAGES && !asked->all_messages) {
+        at.key = requested->queue;
+    if (d->level >= LEVEL_MESSAGES && !requested->all_messages) {
         owner = decision_open(d, at, NULL);
         e = read_queue(d, owner->before);
         decision_leave_owner(d, owner);

@@ -33,13 +33,6 @@ static void read_sas_version(struct call *call)
         call->version = call_version_is_valid(version) ? version : sv;
 }
 
-/* Returns true for credentials made with a key of the account. */
-static bool uses_key(const struct identity *identity)
-{
-    return identity->kind == IDENTITY_ACCOUNT_KEY ||
-           (identity->kind == IDENTITY_SAS && identity->sas->kind != SAS_DELEGATION);
-}
-
 /* Refuses all requests to a disabled account, whatever the caller's permissions (auth invariant 3;
  * decision: 380), requests with a key of an account that refuses keys (decision: 1438), and
  * requests over the account's limits, including the bytes of the body. Requests that fail
@@ -51,7 +44,7 @@ static enum error admit_to_account(struct call *call)
     call->input.tracks_access = (hindrances & ACCOUNT_TRACKS_ACCESS) != 0;
     if (hindrances & ACCOUNT_IS_DISABLED)
         return E_AccountIsDisabled;
-    if ((hindrances & ACCOUNT_REFUSES_KEYS) && uses_key(&call->input.identity))
+    if ((hindrances & ACCOUNT_REFUSES_KEYS) && identity_uses_key(&call->input.identity))
         return E_KeyBasedAuthenticationNotPermitted;
     return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
 }

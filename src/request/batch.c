@@ -19,7 +19,7 @@
 #define SENT_MAX            16u
 
 struct batch {
-    struct batch_parameters *asked;
+    struct batch_parameters *parameters;
     const struct batch_functions *functions;
     struct work *works;    /* one per part */
     struct bytes *answers; /* rendered responses; ptr NULL if the part is not done */
@@ -36,7 +36,7 @@ struct batch {
 
 static void assert_batch(const struct batch *batch)
 {
-    assert(batch->next <= batch->asked->count && batch->alone <= batch->asked->count);
+    assert(batch->next <= batch->parameters->count && batch->alone <= batch->parameters->count);
     assert(batch->group_count <= COMMIT_PARTS_MAX);
 }
 
@@ -47,7 +47,7 @@ static struct batch *batch_new(struct flow *flow)
     struct arena *arena = flow->work.call.arena;
     struct batch *batch = arena_alloc(arena, sizeof *batch);
 
-    batch->asked = (struct batch_parameters *)(void *)flow->work.decision.parameters;
+    batch->parameters = (struct batch_parameters *)(void *)flow->work.decision.parameters;
     batch->functions = flow->work.call.operation->functions->batch;
     batch->scratch = arena_new_like(arena, SCRATCH_LIMIT_BYTES);
     batch->fresh = arena_mark(batch->scratch);
@@ -58,7 +58,7 @@ void batch_free(struct flow *flow)
 {
     if (!flow->batch)
         return;
-    for (size_t i = 0; i < flow->batch->asked->count && flow->batch->works; i++)
+    for (size_t i = 0; i < flow->batch->parameters->count && flow->batch->works; i++)
         deciding_end(&flow->batch->works[i].decision);
     arena_free(flow->batch->scratch);
     flow->batch = NULL;
@@ -74,7 +74,7 @@ static struct bytes render(struct flow *flow, const struct work *work, struct by
                               : http_reason(work->answer.response->status),
     };
 
-    return batch->functions->render(flow->work.call.arena, batch->asked, &answer);
+    return batch->functions->render(flow->work.call.arena, batch->parameters, &answer);
 }
 
 /* Sets the result of the batch: the responses to its parts, or a single response. */
@@ -111,7 +111,7 @@ static enum state refuse_all(struct flow *flow, enum error e)
     work->answer.response = whole;
     work->answer.of_part = false;
     work->error = OK;
-    batch->asked->count = 0;
+    batch->parameters->count = 0;
     return conclude(flow, answer, 1);
 }
 
@@ -122,16 +122,17 @@ static enum error route_parts(struct flow *flow)
     struct batch *batch = flow->batch;
     struct work *work = &flow->work;
 
-    batch->works = arena_array(work->call.arena, batch->asked->count, sizeof *batch->works);
-    batch->answers = arena_array(work->call.arena, batch->asked->count, sizeof *batch->answers);
-    for (size_t i = 0; i < batch->asked->count; i++) {
+    batch->works = arena_array(work->call.arena, batch->parameters->count, sizeof *batch->works);
+    batch->answers =
+        arena_array(work->call.arena, batch->parameters->count, sizeof *batch->answers);
+    for (size_t i = 0; i < batch->parameters->count; i++) {
         struct work *part = &batch->works[i];
         enum error e;
 
-        work_init_part(part, work, &batch->asked->parts[i].request, &batch->response);
+        work_init_part(part, work, &batch->parameters->parts[i].request, &batch->response);
         if (work_route_part(part, &work->call))
             continue;
-        e = batch->functions->admit(&work->call, batch->asked, &part->call);
+        e = batch->functions->admit(&work->call, batch->parameters, &part->call);
         if (e)
             return e;
     }
@@ -175,7 +176,7 @@ enum state batch_begin(struct flow *flow)
         return CORS;
     }
     hold_syncer(work);
-    return flow->batch->asked->count > RUN_BY_WORKER_MAX ? BATCH_IN_POOL : PART;
+    return flow->batch->parameters->count > RUN_BY_WORKER_MAX ? BATCH_IN_POOL : PART;
 }
 
 /* ---- parts that are committed together ----
@@ -188,7 +189,7 @@ static size_t index_of(const struct batch *batch, const struct work *part)
     size_t index = (size_t)(part - batch->works);
 
     assert_batch(batch);
-    assert(index < batch->asked->count);
+    assert(index < batch->parameters->count);
     return index;
 }
 
@@ -291,10 +292,10 @@ static void find_next(struct flow *flow)
     struct batch *batch = flow->batch;
 
     for (;;) {
-        while (batch->next < batch->asked->count && !is_pending(batch, batch->next))
+        while (batch->next < batch->parameters->count && !is_pending(batch, batch->next))
             batch->next++;
         if (batch->group_count == 0 ||
-            (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->asked->count &&
+            (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->parameters->count &&
              !work_is_gated(&batch->works[batch->next])))
             return;
         commit_group(flow);
@@ -308,10 +309,11 @@ enum state batch_next(struct flow *flow)
 
     find_next(flow);
     assert_batch(batch);
-    if (batch->next == batch->asked->count) {
+    if (batch->next == batch->parameters->count) {
         flow_set_current(flow, &flow->work);
-        return batch->elsewhere_count > 0 ? BATCH_ELSEWHERE
-                                          : conclude(flow, batch->answers, batch->asked->count);
+        return batch->elsewhere_count > 0
+                   ? BATCH_ELSEWHERE
+                   : conclude(flow, batch->answers, batch->parameters->count);
     }
     part = &batch->works[batch->next];
     flow_set_current(flow, part);
@@ -372,7 +374,7 @@ static void complete(struct flow *flow, struct work *part)
     answer_common(part);
     control_reply(part);
     observe_part(&flow->work.logged, &flow->work.call, &part->answer);
-    batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
+    batch->answers[index] = render(flow, part, batch->parameters->parts[index].id);
     deciding_end(&part->decision);
     decision_saw_all(&flow->work.decision, &part->decision);
     assert(batch->answers[index].ptr && part->decision.part_count == 0);
@@ -400,7 +402,7 @@ static enum state continue_parts(struct flow *flow)
 {
     struct batch *batch = flow->batch;
 
-    for (size_t i = 0; i < batch->asked->count; i++) {
+    for (size_t i = 0; i < batch->parameters->count; i++) {
         struct work *part = &batch->works[i];
 
         if (!part->is_elsewhere)
@@ -424,13 +426,13 @@ static enum state run_elsewhere(struct flow *flow)
     struct batch *batch = flow->batch;
 
     batch->sent_count++;
-    return cell_parts_run(&flow->work.call, batch->asked, batch->works) ? continue_parts(flow)
-                                                                        : CUT;
+    return cell_parts_run(&flow->work.call, batch->parameters, batch->works) ? continue_parts(flow)
+                                                                             : CUT;
 }
 
 static enum state refuse_elsewhere(struct flow *flow)
 {
-    for (size_t i = 0; i < flow->batch->asked->count; i++)
+    for (size_t i = 0; i < flow->batch->parameters->count; i++)
         if (flow->batch->works[i].is_elsewhere)
             flow->batch->works[i].error = E_ServerBusy;
     return continue_parts(flow);

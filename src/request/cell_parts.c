@@ -37,12 +37,12 @@ static bool is_for(const struct work *part, uint32_t cell)
 }
 
 /* Finds the cells of the parts. Returns their number. */
-static size_t list_cells(const struct batch_parameters *asked, const struct work *works,
+static size_t list_cells(const struct batch_parameters *parameters, const struct work *works,
                          struct sent *sent)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < parameters->count; i++) {
         size_t at = 0;
 
         if (!works[i].is_elsewhere)
@@ -56,7 +56,8 @@ static size_t list_cells(const struct batch_parameters *asked, const struct work
     return count;
 }
 
-static struct bytes write_request(const struct call *whole, const struct batch_parameters *asked,
+static struct bytes write_request(const struct call *whole,
+                                  const struct batch_parameters *parameters,
                                   const struct work *works, const struct sent *sent)
 {
     const struct request *request = whole->request;
@@ -73,12 +74,12 @@ static struct bytes write_request(const struct call *whole, const struct batch_p
     encode_u8(&out, (uint8_t)((request->secure ? IS_SECURE : 0) |
                               (request->is_forwarded ? IS_FORWARDED : 0)));
     encode_u64(&out, sent->count);
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < parameters->count; i++) {
         if (!is_for(&works[i], sent->cell))
             continue;
         encode_u64(&out, works[i].problem.elsewhere.incarnation);
         encode_fixed(&out, works[i].call.request_id.b, sizeof works[i].call.request_id.b);
-        encode_bytes(&out, asked->parts[i].text);
+        encode_bytes(&out, parameters->parts[i].text);
     }
     return text_bytes(&out);
 }
@@ -151,24 +152,24 @@ static bool end(const struct call *whole, size_t count, struct work *works, cons
     return false;
 }
 
-bool cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
+bool cell_parts_run(const struct call *whole, const struct batch_parameters *parameters,
                     struct work *works)
 {
-    struct sent *sent = arena_array(whole->arena, asked->count, sizeof *sent);
-    size_t count = list_cells(asked, works, sent);
+    struct sent *sent = arena_array(whole->arena, parameters->count, sizeof *sent);
+    size_t count = list_cells(parameters, works, sent);
     bool is_known = true;
 
     for (size_t i = 0; i < count; i++) {
         struct peer_request request = { .cell = sent[i].cell,
                                         .path = CELL_PARTS_PATH,
-                                        .body = write_request(whole, asked, works, &sent[i]),
+                                        .body = write_request(whole, parameters, works, &sent[i]),
                                         .response_max = RESPONSE_MAX,
                                         .response_ms = RESPONSE_MS };
 
         sent[i].call = peer_begin(whole->endpoint->peers, &request, whole->arena);
     }
     for (size_t i = 0; i < count; i++)
-        is_known = end(whole, asked->count, works, &sent[i]) && is_known;
+        is_known = end(whole, parameters->count, works, &sent[i]) && is_known;
     return is_known;
 }
 

@@ -25,9 +25,9 @@
  * the error of each, which is E_MisdirectedRequest if the cell no longer has its container, and its
  * response unless the owner was not reached. May wait for other machines.
  *
- * works    as many as asked->parts
+ * works    as many as parameters->parts
  * returns  false if a part may have been executed whose response is not known */
-bool cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
+bool cell_parts_run(const struct call *whole, const struct batch_parameters *parameters,
                     struct work *works);
 
 /* Handles CELL_PARTS_PATH (peer_requests.h). context: struct endpoint_set */

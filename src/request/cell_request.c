@@ -35,10 +35,10 @@ static enum error read_all(struct arena *arena, struct gather_source *source, st
 }
 
 static enum error write_request(const struct endpoint *endpoint, struct arena *arena,
-                                const struct internal_request *asked, struct bytes *ret_request)
+                                const struct internal_request *internal, struct bytes *ret_request)
 {
-    struct bytes body = asked->body;
-    enum error e = asked->source ? read_all(arena, asked->source, &body) : OK;
+    struct bytes body = internal->body;
+    enum error e = internal->source ? read_all(arena, internal->source, &body) : OK;
     struct text out;
 
     if (e)
@@ -46,14 +46,14 @@ static enum error write_request(const struct endpoint *endpoint, struct arena *a
     text_init(&out, arena, 512);
     encode_u8(&out, VERSION);
     encode_bytes(&out, bytes_from_string(endpoint->service->name));
-    encode_u64(&out, (uint64_t)asked->method);
-    encode_bytes(&out, asked->path);
-    encode_bytes(&out, asked->query);
-    encode_u64(&out, asked->placement);
-    encode_u8(&out, asked->by_service);
-    encode_u64(&out, asked->header_count);
-    for (size_t i = 0; i < asked->header_count; i++)
-        header_encode(&out, asked->headers[i].name, asked->headers[i].value);
+    encode_u64(&out, (uint64_t)internal->method);
+    encode_bytes(&out, internal->path);
+    encode_bytes(&out, internal->query);
+    encode_u64(&out, internal->placement);
+    encode_u8(&out, internal->by_service);
+    encode_u64(&out, internal->header_count);
+    for (size_t i = 0; i < internal->header_count; i++)
+        header_encode(&out, internal->headers[i].name, internal->headers[i].value);
     encode_bytes(&out, body);
     *ret_request = text_bytes(&out);
     return OK;
@@ -62,7 +62,7 @@ static enum error write_request(const struct endpoint *endpoint, struct arena *a
 /* Returns the endpoint, or NULL if the request is malformed. */
 static const struct endpoint *read_request(const struct endpoint_set *all, struct bytes body,
                                            struct http_header headers[HEADERS_MAX],
-                                           struct internal_request *ret_asked)
+                                           struct internal_request *ret_internal)
 {
     const struct endpoint *endpoint;
     struct decoder in;
@@ -74,27 +74,27 @@ static const struct endpoint *read_request(const struct endpoint_set *all, struc
         return NULL;
     endpoint = endpoint_find(all, decode_bytes(&in));
     method = decode_u64(&in);
-    *ret_asked = (struct internal_request){ .path = decode_bytes(&in), .headers = headers };
-    ret_asked->query = decode_bytes(&in);
-    ret_asked->placement = decode_u64(&in);
+    *ret_internal = (struct internal_request){ .path = decode_bytes(&in), .headers = headers };
+    ret_internal->query = decode_bytes(&in);
+    ret_internal->placement = decode_u64(&in);
     by_service = decode_u8(&in);
-    ret_asked->by_service = by_service == 1;
+    ret_internal->by_service = by_service == 1;
     count = decode_u64(&in);
     in.bad = in.bad || by_service > 1 || count > HEADERS_MAX;
     for (uint64_t i = 0; i < count && !in.bad; i++) {
-        struct http_header *header = &headers[ret_asked->header_count++];
+        struct http_header *header = &headers[ret_internal->header_count++];
 
         header_decode(&in, &header->name, &header->value);
         header->name_as_sent = header->name;
     }
-    ret_asked->body = decode_bytes(&in);
+    ret_internal->body = decode_bytes(&in);
     if (!decoder_ok(&in) || !endpoint ||
-        !bytes_has_prefix(ret_asked->path, bytes_from_string("/")) ||
-        http_has_control(ret_asked->path, ' ') || http_has_control(ret_asked->query, ' ') ||
+        !bytes_has_prefix(ret_internal->path, bytes_from_string("/")) ||
+        http_has_control(ret_internal->path, ' ') || http_has_control(ret_internal->query, ' ') ||
         (method != METHOD_GET && method != METHOD_HEAD && method != METHOD_PUT &&
          method != METHOD_POST && method != METHOD_DELETE))
         return NULL;
-    ret_asked->method = (enum http_method)method;
+    ret_internal->method = (enum http_method)method;
     return endpoint;
 }
 
@@ -117,21 +117,21 @@ static enum error read_body(struct gather_source *source, char *to, size_t max, 
 int cell_request_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
 {
     struct http_header headers[HEADERS_MAX];
-    struct internal_request asked;
+    struct internal_request internal;
     struct internal_response answer;
-    const struct endpoint *endpoint = read_request(context, body, headers, &asked);
+    const struct endpoint *endpoint = read_request(context, body, headers, &internal);
     struct long_body lines = { .source = { .read = read_body } };
 
     if (!endpoint)
         return 400;
-    if (asked.body.len > STORE_INLINE_BYTES) {
-        lines.rest = asked.body;
-        lines.source.length = lines.source.max = asked.body.len;
-        asked.body = bytes_of("", 0);
-        asked.source = &lines.source;
+    if (internal.body.len > STORE_INLINE_BYTES) {
+        lines.rest = internal.body;
+        lines.source.length = lines.source.max = internal.body.len;
+        internal.body = bytes_of("", 0);
+        internal.source = &lines.source;
     }
-    asked.is_divided = true;
-    internal_request_run(endpoint, arena, &asked, &answer);
+    internal.is_divided = true;
+    internal_request_run(endpoint, arena, &internal, &answer);
     encode_u8(ret_body, VERSION);
     problem_encode_error(ret_body, answer.error);
     encode_bytes(ret_body, answer.detail);
@@ -171,11 +171,11 @@ static void fail(struct internal_response *ret_answer, enum error e, const char 
 }
 
 static void ask(const struct endpoint *endpoint, struct arena *arena, uint32_t cell,
-                const struct internal_request *asked, struct internal_response *ret_answer)
+                const struct internal_request *internal, struct internal_response *ret_answer)
 {
     struct peer_response response;
     struct bytes body;
-    enum error e = write_request(endpoint, arena, asked, &body);
+    enum error e = write_request(endpoint, arena, internal, &body);
 
     if (e) {
         fail(ret_answer, e, "");
@@ -187,7 +187,7 @@ static void ask(const struct endpoint *endpoint, struct arena *arena, uint32_t c
                                              .body = body,
                                              .response_max = PEER_BODY_MAX,
                                              .response_ms = RESPONSE_MS,
-                                             .is_repeatable = asked->method == METHOD_GET },
+                                             .is_repeatable = internal->method == METHOD_GET },
                      arena, &response)) {
     case PEER_OK:
         if (response.status != 200 || !read_response(response.body, arena, ret_answer)) {
@@ -207,14 +207,14 @@ static void ask(const struct endpoint *endpoint, struct arena *arena, uint32_t c
 }
 
 void cell_request_run(const struct endpoint *endpoint, struct arena *arena,
-                      const struct internal_request *asked, struct internal_response *ret_answer)
+                      const struct internal_request *internal, struct internal_response *ret_answer)
 {
-    struct internal_request here = *asked;
+    struct internal_request here = *internal;
     uint32_t cell = CLUSTER_ROOT;
 
     here.is_divided = true;
     if (!endpoint->peers) {
-        internal_request_run(endpoint, arena, asked, ret_answer);
+        internal_request_run(endpoint, arena, internal, ret_answer);
         return;
     }
     for (unsigned i = 0; i < MOVES_MAX; i++) {

@@ -20,7 +20,8 @@
 /* Runs a request like internal_request_run(), in the cell that has its container. Its body has
  * at most 4 MiB. May wait for other machines. */
 void cell_request_run(const struct endpoint *endpoint, struct arena *arena,
-                      const struct internal_request *asked, struct internal_response *ret_answer);
+                      const struct internal_request *internal,
+                      struct internal_response *ret_answer);
 
 /* Handles CELL_REQUEST_PATH (peer_requests.h). context: struct endpoint_set */
 int cell_request_serve(void *context, struct bytes body, struct arena *arena,

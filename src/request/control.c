@@ -177,7 +177,7 @@ void control_reply(const struct work *work)
     struct text line;
 
     pthread_once(&reply_log_once, reply_log_open);
-    if (reply_log < 0 || health_is_asked(work->call.request)) /* not in the operation tables */
+    if (reply_log < 0 || is_health_request(work->call.request)) /* not in the operation tables */
         return;
     text_init(&line, work->call.arena, 512);
     text_printf(&line, "{\"operation\":\"%s\",\"row\":%td,\"service\":\"%s\",\"method\":\"%.*s\",",

@@ -324,7 +324,7 @@ static enum state admit(struct flow *flow)
 {
     enum error e;
 
-    if (health_is_asked(&flow->exchange->request))
+    if (is_health_request(&flow->exchange->request))
         return HEALTH;
     e = route_request(&flow->work.call);
     prepare_secondary(&flow->work.call, &flow->work.decision);

@@ -11,7 +11,7 @@
 #define PATH_LIVE  "/-/live"
 #define PATH_READY "/-/ready"
 
-bool health_is_asked(const struct request *request)
+bool is_health_request(const struct request *request)
 {
     return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
            (bytes_is(request->path, PATH_LIVE) || bytes_is(request->path, PATH_READY));

@@ -19,22 +19,23 @@ static struct bytes method_text(enum http_method method)
                                                        : "GET");
 }
 
-static uint64_t body_length(const struct internal_request *asked)
+static uint64_t body_length(const struct internal_request *internal)
 {
-    return asked->source ? asked->source->length : asked->body.len;
+    return internal->source ? internal->source->length : internal->body.len;
 }
 
 /* Returns the requested headers and the length of the body. */
 static const struct http_header *make_headers(struct arena *arena,
-                                              const struct internal_request *asked)
+                                              const struct internal_request *internal)
 {
     static const struct bytes length = BYTES("content-length");
-    struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
+    struct http_header *headers = arena_array(arena, internal->header_count + 1, sizeof *headers);
 
     headers[0] =
-        (struct http_header){ length, arena_printf(arena, "%" PRIu64, body_length(asked)), length };
-    if (asked->header_count > 0)
-        memcpy(headers + 1, asked->headers, asked->header_count * sizeof *headers);
+        (struct http_header){ length, arena_printf(arena, "%" PRIu64, body_length(internal)),
+                              length };
+    if (internal->header_count > 0)
+        memcpy(headers + 1, internal->headers, internal->header_count * sizeof *headers);
     return headers;
 }
 
@@ -66,7 +67,7 @@ static enum error prepare_divided(struct call *call)
 }
 
 /* Prepares the request for its decision. */
-static enum error prepare(struct work *work, const struct internal_request *asked,
+static enum error prepare(struct work *work, const struct internal_request *internal,
                           struct stage **stage)
 {
     struct call *call = &work->call;
@@ -76,21 +77,22 @@ static enum error prepare(struct work *work, const struct internal_request *aske
     if (e)
         return e;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
-    call->input.by_service = asked->by_service;
-    call->input.by_operator = !asked->by_service;
-    call->is_for_cell = asked->is_for_cell;
+    call->input.by_service = internal->by_service;
+    call->input.by_operator = !internal->by_service;
+    call->is_for_cell = internal->is_for_cell;
     e = prepare_head(call, d);
-    if (!e && asked->is_for_cell)
+    if (!e && internal->is_for_cell)
         e = call->operation->functions->merged_path
                 ? other_cells_count_moves(call)
                 : E_InvalidInput; /* other cells can only request lists */
-    else if (!e && asked->is_divided)
+    else if (!e && internal->is_divided)
         e = prepare_divided(call);
     if (e)
         return e;
-    call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
-    if (asked->source)
-        e = gather(work, asked->source, stage);
+    call->input.body =
+        (struct body){ .length = internal->body.len, .inline_bytes = internal->body };
+    if (internal->source)
+        e = gather(work, internal->source, stage);
     if (e)
         return e;
     prepare_body(call, d);
@@ -98,7 +100,7 @@ static enum error prepare(struct work *work, const struct internal_request *aske
 }
 
 void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
-                          const struct internal_request *asked,
+                          const struct internal_request *internal,
                           struct internal_response *ret_answer)
 {
     struct work *work = arena_alloc(arena, sizeof *work);
@@ -107,22 +109,22 @@ void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
     enum error e;
 
     *request = (struct request){
-        .method = asked->method,
-        .method_text = method_text(asked->method),
+        .method = internal->method,
+        .method_text = method_text(internal->method),
         .authority = own_host,
-        .path = asked->path,
-        .query = asked->query,
-        .headers = make_headers(arena, asked),
-        .header_count = asked->header_count + 1,
-        .content_length = body_length(asked),
-        .placement = asked->placement,
+        .path = internal->path,
+        .query = internal->query,
+        .headers = make_headers(arena, internal),
+        .header_count = internal->header_count + 1,
+        .content_length = body_length(internal),
+        .placement = internal->placement,
         .peer = own_host,
         .secure = true,
     };
     *ret_answer = (struct internal_response){ .error = OK };
     work_init(work, endpoint, arena, request, &ret_answer->response);
     work->decision.access = STORE_MAY_BLOCK;
-    e = prepare(work, asked, &stage);
+    e = prepare(work, internal, &stage);
     if (!e)
         e = deciding_run(&work->decision, deciding_operation, NULL);
     ret_answer->elsewhere = work->problem.elsewhere;

@@ -32,7 +32,7 @@ struct internal_response {
 
 /* Runs the request and waits until it is complete. Allocates in the arena. May block. */
 void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
-                          const struct internal_request *asked,
+                          const struct internal_request *internal,
                           struct internal_response *ret_answer);
 
 #endif

@@ -11,43 +11,45 @@ struct source_read {
 };
 
 static struct source_read *begin(const struct endpoint *endpoint, struct arena *arena,
-                                 const struct source_read_request *asked)
+                                 const struct source_read_request *options)
 {
     struct source_read *inner = arena_alloc(arena, sizeof *inner);
 
     inner->request = (struct request){
         .method = METHOD_HEAD,
         .method_text = BYTES("HEAD"),
-        .authority = asked->host,
-        .path = asked->path,
-        .query = asked->query,
-        .headers = asked->headers,
-        .header_count = asked->header_count,
-        .peer = asked->peer,
-        .secure = asked->secure,
-        .is_forwarded = asked->is_forwarded,
-        .placement = asked->placement,
+        .authority = options->host,
+        .path = options->path,
+        .query = options->query,
+        .headers = options->headers,
+        .header_count = options->header_count,
+        .peer = options->peer,
+        .secure = options->secure,
+        .is_forwarded = options->is_forwarded,
+        .placement = options->placement,
     };
     prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
     inner->decision.access = STORE_MAY_BLOCK;
-    inner->call.input.key = asked->key;
+    inner->call.input.key = options->key;
     return inner;
 }
 
-static enum error authenticated(struct source_read *inner, const struct source_read_request *asked)
+static enum error authenticated(struct source_read *inner,
+                                const struct source_read_request *options)
 {
     struct call *call = &inner->call;
 
-    if (!asked->identity || !bytes_equal(asked->account, call->account_name))
+    if (!options->identity || !bytes_equal(options->account, call->account_name))
         return route_authenticate(call);
-    call->input.identity = *asked->identity;
+    call->input.identity = *options->identity;
     return OK;
 }
 
 enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
-                             const struct source_read_request *asked, struct source_read **ret_read)
+                             const struct source_read_request *options,
+                             struct source_read **ret_read)
 {
-    struct source_read *inner = begin(endpoint, arena, asked);
+    struct source_read *inner = begin(endpoint, arena, options);
     struct call *call = &inner->call;
     struct decision *d = &inner->decision;
     enum error e;
@@ -56,11 +58,11 @@ enum error source_read_begin(const struct endpoint *endpoint, struct arena *aren
     e = route_request(call);
     prepare_secondary(call, d);
     call->input.is_source = true;
-    call->input.may_be_elsewhere = asked->may_be_elsewhere;
-    if (asked->demands.not_public)
-        call->input.demands = asked->demands;
+    call->input.may_be_elsewhere = options->may_be_elsewhere;
+    if (options->demands.not_public)
+        call->input.demands = options->demands;
     if (!e)
-        e = authenticated(inner, asked);
+        e = authenticated(inner, options);
     if (!e)
         e = prepare_head(call, d);
     if (e)

@@ -38,7 +38,7 @@ struct source_read;
  * returns    OK, or the error that such a request would fail with; E_MisdirectedRequest if the
  *            container is in another cell, or may be */
 enum error source_read_begin(const struct endpoint *endpoint, struct arena *arena,
-                             const struct source_read_request *asked,
+                             const struct source_read_request *options,
                              struct source_read **ret_read);
 /* Returns the account of the URL; empty if routing failed before it was known. */
 struct bytes source_read_account(const struct source_read *inner);

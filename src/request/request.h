@@ -10,7 +10,7 @@ extern const struct http_application service_application;
 
 /* Returns true if the request is for /-/live or /-/ready, which service_application serves at every
  * endpoint and without an account. */
-bool health_is_asked(const struct request *request);
+bool is_health_request(const struct request *request);
 
 /* Finds the names in a request before it is authenticated and without knowing any account. A front
  * end of a cluster uses them to find the cell that executes the request. */

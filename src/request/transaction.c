@@ -11,7 +11,7 @@
 #define WORKER_BYTES_MAX (64u << 10)
 
 struct transaction {
-    struct batch_parameters *asked;
+    struct batch_parameters *parameters;
     const struct batch_functions *functions;
     struct work *works; /* one per part */
     size_t failed;      /* index of the part that caused the error */
@@ -22,7 +22,7 @@ struct transaction {
 
 static enum error fail_part(struct work *work, size_t index, enum error e)
 {
-    assert(e != OK && index < work->transaction->asked->count);
+    assert(e != OK && index < work->transaction->parameters->count);
     work->transaction->failed = index;
     work->transaction->has_failed = true;
     work->problem = work->transaction->works[index].problem;
@@ -47,13 +47,13 @@ static void identify(struct work *part, const struct work *transaction)
 }
 
 /* Prepares the part like an operation of its own, including its body. */
-static enum error prepare(struct work *work, struct work *part, struct batch_part *asked)
+static enum error prepare(struct work *work, struct work *part, struct batch_part *parameters)
 {
     struct call *call = &part->call;
     enum error e;
 
-    asked->request.content_length = asked->body.len;
-    work_init_part(part, work, &asked->request, work->answer.response);
+    parameters->request.content_length = parameters->body.len;
+    work_init_part(part, work, &parameters->request, work->answer.response);
     e = route_part(&part->call, &work->call);
     if (e)
         return e;
@@ -62,8 +62,8 @@ static enum error prepare(struct work *work, struct work *part, struct batch_par
     if (e)
         return e;
     assert(!call->operation->functions->gather && call->operation->body != BODY_STAGED);
-    call->input.body.length = asked->body.len;
-    call->input.body.inline_bytes = asked->body;
+    call->input.body.length = parameters->body.len;
+    call->input.body.inline_bytes = parameters->body;
     prepare_body(&part->call, &part->decision);
     if (part->decision.malformed)
         part->problem = *part->decision.malformed_because;
@@ -74,13 +74,13 @@ static enum error prepare_all(struct work *work)
 {
     struct transaction *transaction = work->transaction;
 
-    for (size_t i = 0; i < transaction->asked->count; i++) {
+    for (size_t i = 0; i < transaction->parameters->count; i++) {
         struct work *part = &transaction->works[i];
-        enum error e = prepare(work, part, &transaction->asked->parts[i]);
+        enum error e = prepare(work, part, &transaction->parameters->parts[i]);
 
         if (e)
             return fail_part(work, i, e);
-        e = transaction->functions->admit(&work->call, transaction->asked, &part->call);
+        e = transaction->functions->admit(&work->call, transaction->parameters, &part->call);
         if (e) {
             part->problem = work->problem;
             return fail_part(work, i, e);
@@ -156,7 +156,7 @@ static enum error decide_all(struct decision *d, void *of)
 
     (void)d;
     transaction->has_failed = false;
-    for (size_t i = 0; i < transaction->asked->count; i++) {
+    for (size_t i = 0; i < transaction->parameters->count; i++) {
         enum error e = decide_part(work, &transaction->works[i], i);
 
         if (e)
@@ -195,15 +195,15 @@ enum state transaction_begin(struct flow *flow)
     assert(!work->transaction && !flow->batch);
     flow->driver.attempt = decide_all;
     work->transaction = arena_alloc(arena, sizeof *work->transaction);
-    work->transaction->asked = (struct batch_parameters *)(void *)work->decision.parameters;
+    work->transaction->parameters = (struct batch_parameters *)(void *)work->decision.parameters;
     work->transaction->functions = work->call.operation->functions->batch;
     work->transaction->works =
-        arena_array(arena, work->transaction->asked->count, sizeof *work->transaction->works);
+        arena_array(arena, work->transaction->parameters->count, sizeof *work->transaction->works);
     e = prepare_all(work);
     work->decision.attempt = arena_mark(arena); /* attempts allocate after the prepared data */
     if (e)
         return refuse(work, e);
-    return work->transaction->asked->count > WORKER_PARTS_MAX ? DECIDE_IN_POOL : DECIDE;
+    return work->transaction->parameters->count > WORKER_PARTS_MAX ? DECIDE_IN_POOL : DECIDE;
 }
 
 /* ---- response ---- */
@@ -214,7 +214,7 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     struct work *part = &transaction->works[index];
     struct response response;
     struct batch_answer answer = {
-        .id = transaction->asked->parts[index].id,
+        .id = transaction->parameters->parts[index].id,
         .part = &part->call,
         .response = &response,
     };
@@ -224,7 +224,7 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     part->answer.arena = work->call.arena;
     part->answer.now = work->decision.now;
     part->answer.part = index;
-    part->answer.parts = transaction->asked->count;
+    part->answer.parts = transaction->parameters->count;
     if (e)
         answer_error(&part->answer, e, &part->problem);
     else
@@ -232,7 +232,7 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     assert(!part->answer.content.wanted); /* parts cannot send blob content */
     observe_part(&work->logged, &work->call, &part->answer);
     answer.reason = http_reason(response.status);
-    return transaction->functions->render(work->call.arena, transaction->asked, &answer);
+    return transaction->functions->render(work->call.arena, transaction->parameters, &answer);
 }
 
 /* Handles an error that is not the fault of any part, because the server is busy. The service then
@@ -247,7 +247,7 @@ static void blame_nobody(struct transaction *transaction)
 void transaction_answer(struct work *work)
 {
     struct transaction *transaction = work->transaction;
-    size_t count = work->error ? 1 : transaction->asked->count;
+    size_t count = work->error ? 1 : transaction->parameters->count;
     struct bytes *answers;
     struct batch_result *result;
 

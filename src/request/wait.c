@@ -74,12 +74,12 @@ enum state flow_to_pool(struct flow *flow, state_fn *step)
 enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next)
 {
 #ifdef LAGRA_GATES
-    struct gate_request asked = flow->current->call.gate;
+    struct gate_request wanted = flow->current->call.gate;
 
-    if (asked.action != GATE_PASS && asked.gate == gate) {
-        if (asked.action != GATE_HOLD_EACH)
+    if (wanted.action != GATE_PASS && wanted.gate == gate) {
+        if (wanted.action != GATE_HOLD_EACH)
             flow->current->call.gate.action = GATE_PASS;
-        if (gate_stop(gate, &asked, flow_arm(flow))) {
+        if (gate_stop(gate, &wanted, flow_arm(flow))) {
             flow->state = next;
             return flow_wait(flow);
         }

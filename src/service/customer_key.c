@@ -97,6 +97,13 @@ enum error customer_key_read(struct call *call, enum key_use use)
     return e;
 }
 
+enum error customer_key_refuse(struct call *call)
+{
+    if (!call_header(call, of_blob.key).ptr && !call_header(call, of_blob.hash).ptr)
+        return OK;
+    return call_fail_header(call, E_UnsupportedHeader, of_blob.key, bytes_from_string(""));
+}
+
 enum error customer_key_of_source(struct call *call, const struct customer_key **ret_key)
 {
     *ret_key = NULL;

@@ -29,6 +29,9 @@ enum key_use { KEY_READS, KEY_WRITES };
  * E_MissingRequiredHeader; E_InvalidHeaderValue: the key is not base64 of 32 bytes, or does not
  * match its hash */
 enum error customer_key_read(struct call *call, enum key_use use);
+/* Refuses the headers of a key, without repeating it, where nothing is read with one. Returns OK or
+ * E_UnsupportedHeader. */
+enum error customer_key_refuse(struct call *call);
 /* Reads x-ms-source-encryption-key, the key of a copy source. *ret_key: NULL if none was sent.
  * Returns like customer_key_read(). */
 enum error customer_key_of_source(struct call *call, const struct customer_key **ret_key);

@@ -44,9 +44,9 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
 static bool has_owner(const struct peers *peers, uint32_t cell)
 {
     struct owner_target target;
-    uint64_t asked_ns;
+    uint64_t started_ns;
 
-    return route_find(peers->route, cell, &target, &asked_ns) == ROUTE_FOUND;
+    return route_find(peers->route, cell, &target, &started_ns) == ROUTE_FOUND;
 }
 
 int placement_ask(const struct endpoint *endpoint, uint32_t cell, const char *path,

@@ -160,23 +160,23 @@ static enum error read_all(struct decision *d, const struct wanted *wanted,
 
 /* ---- the operation ---- */
 
-static enum error choose_range(struct decision *d, const struct range_list *asked,
+static enum error choose_range(struct decision *d, const struct range_list *list,
                                struct wanted *wanted)
 {
     uint64_t length = wanted->content->length;
 
     wanted->start = 0;
     wanted->end = length;
-    if (asked->range.is_given) {
-        if (asked->range.first >= length) {
+    if (list->range.is_given) {
+        if (list->range.first >= length) {
             d->problem->length = length;
             return E_InvalidRange;
         }
-        wanted->start = asked->range.first;
-        wanted->end = asked->range.last < length ? asked->range.last + 1 : length;
+        wanted->start = list->range.first;
+        wanted->end = list->range.last < length ? list->range.last + 1 : length;
     }
-    if (asked->from > wanted->start)
-        wanted->start = asked->from < wanted->end ? asked->from : wanted->end;
+    if (list->from > wanted->start)
+        wanted->start = list->from < wanted->end ? list->from : wanted->end;
     wanted->first = wanted->start - wanted->start % wanted->unit;
     wanted->last =
         wanted->end + (wanted->unit - 1) - (wanted->end + wanted->unit - 1) % wanted->unit;
@@ -185,20 +185,20 @@ static enum error choose_range(struct decision *d, const struct range_list *aske
     return OK;
 }
 
-enum error range_list_find(struct decision *d, const struct range_list *asked,
+enum error range_list_find(struct decision *d, const struct range_list *list,
                            const struct range_list_source *source,
                            struct content_ranges *ret_ranges)
 {
     struct wanted wanted = { .content = source->content, .unit = source->unit };
     struct content older;
-    enum error e = choose_range(d, asked, &wanted);
+    enum error e = choose_range(d, list, &wanted);
 
     if (e)
         return e;
     if (!d->access.may_block && source->content->length > SHORT_CONTENT)
         return decision_fail_store(d, STORE_WAIT);
     if (source->find_older) {
-        e = source->find_older(d, source->asked, &older);
+        e = source->find_older(d, source->context, &older);
         if (e)
             return e;
         wanted.previous = &older;
@@ -206,6 +206,6 @@ enum error range_list_find(struct decision *d, const struct range_list *asked,
     *ret_ranges = (struct content_ranges){ .next = UINT64_MAX };
     if (wanted.start == wanted.end)
         return OK;
-    return asked->is_paged ? read_page(d, &wanted, asked->max, ret_ranges)
-                           : read_all(d, &wanted, ret_ranges);
+    return list->is_paged ? read_page(d, &wanted, list->max, ret_ranges)
+                          : read_all(d, &wanted, ret_ranges);
 }

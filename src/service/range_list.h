@@ -22,13 +22,13 @@ struct range_list_source {
     const struct content *content;
     uint32_t unit; /* granularity of ranges in bytes, except at the end; 1 for exact ranges */
     /* Finds an older state to compare with. NULL to list all ranges with data. */
-    enum error (*find_older)(struct decision *d, const void *asked, struct content *ret_older);
-    const void *asked;
+    enum error (*find_older)(struct decision *d, const void *context, struct content *ret_older);
+    const void *context;
 };
 
 /* Reads a page of the list, or the complete list, from d->before. Returns  OK; E_InvalidRange;
  * E_OperationTimedOut: too long for one response; like find_older(). */
-enum error range_list_find(struct decision *d, const struct range_list *asked,
+enum error range_list_find(struct decision *d, const struct range_list *list,
                            const struct range_list_source *source,
                            struct content_ranges *ret_ranges);
 

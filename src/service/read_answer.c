@@ -65,7 +65,7 @@ enum error read_range_check(struct call *call, struct read_range *ret_range)
     return e ? e : check_sums(call, ret_range);
 }
 
-void read_answer(struct answer *a, const struct read_range *asked, const struct read_part *part,
+void read_answer(struct answer *a, const struct read_range *range, const struct read_part *part,
                  const struct content *content)
 {
     a->content = (struct answer_content){
@@ -73,8 +73,8 @@ void read_answer(struct answer *a, const struct read_range *asked, const struct 
         .content = *content,
         .offset = part->offset,
         .length = part->length,
-        .md5 = asked->md5 && part->is_part,
-        .crc64 = asked->crc64 && part->is_part,
+        .md5 = range->md5 && part->is_part,
+        .crc64 = range->crc64 && part->is_part,
     };
     if (!part->is_part)
         return;

@@ -21,7 +21,7 @@ enum error write_range_read(struct call *call, struct read_range *ret_range,
  * E_BothCrc64AndMd5RangeHeaderPresent. */
 enum error read_range_check(struct call *call, struct read_range *ret_range);
 /* Sets the body and, for a range, the status and Content-Range. */
-void read_answer(struct answer *a, const struct read_range *asked, const struct read_part *part,
+void read_answer(struct answer *a, const struct read_range *range, const struct read_part *part,
                  const struct content *content);
 
 /* Requests and XML of Get Page Ranges and List Ranges. */

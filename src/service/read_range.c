@@ -6,12 +6,12 @@
 #define SUMMED_RANGE_MAX (4u << 20)
 
 /* Truncates the range to the content's length. */
-static enum error cut(struct decision *d, const struct read_range *asked, uint64_t length,
-                      struct read_part *ret_part)
+static enum error truncate_range(struct decision *d, const struct read_range *range,
+                                 uint64_t length, struct read_part *ret_part)
 {
-    uint64_t last = asked->last;
+    uint64_t last = range->last;
 
-    if (asked->first >= length) {
+    if (range->first >= length) {
         d->problem->length = length;
         return E_InvalidRange;
     }
@@ -19,24 +19,24 @@ static enum error cut(struct decision *d, const struct read_range *asked, uint64
         last = length - 1;
     *ret_part = (struct read_part){
         .is_part = true,
-        .offset = asked->first,
-        .length = last - asked->first + 1,
+        .offset = range->first,
+        .length = last - range->first + 1,
     };
     return OK;
 }
 
-enum error read_range_find(struct decision *d, const struct read_range *asked, uint64_t length,
+enum error read_range_find(struct decision *d, const struct read_range *range, uint64_t length,
                            struct read_part *ret_part)
 {
     *ret_part = (struct read_part){ .length = length };
-    if (asked->is_given) {
-        enum error e = cut(d, asked, length, ret_part);
+    if (range->is_given) {
+        enum error e = truncate_range(d, range, length, ret_part);
 
         if (e)
             return e;
     }
-    if ((asked->md5 || asked->crc64) && ret_part->length > SUMMED_RANGE_MAX) {
-        problem_set_header(d->problem, asked->sum_source.name, asked->sum_source.value);
+    if ((range->md5 || range->crc64) && ret_part->length > SUMMED_RANGE_MAX) {
+        problem_set_header(d->problem, range->sum_source.name, range->sum_source.value);
         return E_InvalidHeaderValue;
     }
     return OK;

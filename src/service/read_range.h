@@ -25,7 +25,7 @@ struct read_part {
 /* Finds the requested part of content of this length.
  * Returns  OK; E_InvalidRange: starts past the end; E_InvalidHeaderValue: range is too long for a
  * checksum. */
-enum error read_range_find(struct decision *d, const struct read_range *asked, uint64_t length,
+enum error read_range_find(struct decision *d, const struct read_range *range, uint64_t length,
                            struct read_part *ret_part);
 
 #endif

@@ -15,7 +15,8 @@
 #define SMB_CAP_PERSISTENT_HANDLES 0x00000010u
 #define SMB_CAP_ENCRYPTION         0x00000040u
 
-/* dialects: as received, two bytes each. Returns SMB_NO_DIALECT if none is supported. */
+/* Returns the dialect to use, or SMB_NO_DIALECT if none is supported. dialects: as received, two
+ * bytes each */
 enum smb_dialect negotiate_dialect(struct bytes dialects);
 
 /* If the message is an SMB1 negotiation, adds a request that answers it. Returns false if it is

@@ -1,4 +1,4 @@
-/* opens of files and directories. opens.c, closing.c, disconnect.c */
+/* Opens of files and directories. opens.c, closing.c, disconnect.c */
 #ifndef LAGRA_SMB_SESSION_OPENS_H
 #define LAGRA_SMB_SESSION_OPENS_H
 
@@ -30,7 +30,7 @@ struct smb_open {
     uint64_t volatile_id;
     struct held_handle handle;
     struct smb_durable durable;
-    bool is_fresh; /* no request has used it; the client may not have received its FileId */
+    bool is_fresh; /* no request has used it, so the client may not have received its FileId */
     /* CreateGuid, which identifies a replayed create. */
     bool has_create;
     struct guid create;
@@ -40,7 +40,7 @@ struct smb_open {
     uint8_t *locks;    /* owned; LOCK_SEQUENCES entries, or NULL */
     uint64_t position; /* CurrentByteOffset: end of the last read or write */
     /* AllocationSize requested by the client, in whole clusters: reported while the file is
-     * smaller, not reserved. decision: 568 */
+     * smaller, but not reserved. decision: 568 */
     uint64_t allocated;
     uint32_t mode;     /* FILE_MODE_* of FileModeInformation, from CreateOptions */
     struct bytes path; /* owned; only in a snapshot: UTF-8, separated by '/'; else ptr NULL */
@@ -63,17 +63,18 @@ static inline uint64_t open_persistent_id(const struct smb_open *open)
 struct open_table;
 struct open_table *open_table_new(void);
 void open_table_free(struct open_table *table);
-/* Ends the request's use of request->open; a CLOSE that waits for this continues. */
+/* Ends the request's use of request->open, and resumes a CLOSE that waits for this. */
 void open_ends_work(struct smb_request *request);
 /* Returns a pending open, to be freed by open_gone() on failure. Returns NULL if SMB_OPENS_MAX is
  * reached. */
 struct smb_open *open_new(struct smb_tree *tree);
-/* Looks up an open by its FileId. tree: NULL for any of the session */
+/* Looks up an open by its FileId. tree: NULL for any tree of the session */
 struct smb_open *open_find(const struct smb_session *session, const struct smb_tree *tree,
                            uint64_t persistent, uint64_t volatile_id);
 /* Registers the open under its CreateGuid. */
 void open_set_create(struct smb_open *open, const struct guid *create);
-/* Sets the allocation size requested by the client. 0, or more than a file may have, sets none. */
+/* Sets the allocation size requested by the client. Ignores 0, and sizes above the maximum of a
+ * file. */
 void open_allocate(struct smb_open *open, uint64_t bytes);
 void open_show_allocated(const struct smb_open *open, struct handle_info *info);
 /* Returns the session's open with this CreateGuid, which may be pending or closing, or NULL. */
@@ -101,7 +102,7 @@ enum nt_status request_find_open(struct smb_request *request, size_t file_at);
 
 /* Encodes the stored state of a durable open in the arena. */
 struct bytes open_encode_durable(const struct smb_open *open, struct arena *arena);
-/* Ends the caching and watches of an open that is closed or could not be opened, and removes it. */
+/* Ends the caching and watches of an open that is closed or failed to open, and removes it. */
 void open_gone(struct smb_open *open);
 /* Hides the open and closes it later. */
 void open_close(struct smb_open *open);
@@ -112,7 +113,7 @@ void open_close_unfound(struct smb_open *open);
 void open_leave_unfound(struct smb_open *open);
 /* Removes an open whose close has been decided. */
 enum smb_step open_closed(struct smb_request *request);
-/* Has the server retry a close that the store rejected after the decision
+/* Makes the server retry a close that the store rejected after the decision
  * (scavenger_close_later()). */
 void open_closes_later(struct smb_request *request);
 
@@ -123,7 +124,7 @@ struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *
 
 /* Completes pending CHANGE_NOTIFY requests with STATUS_NOTIFY_CLEANUP. */
 void watch_end(struct smb_open *open);
-/* Responds to CHANGE_NOTIFY requests of watches with changes. */
+/* Completes CHANGE_NOTIFY requests of watches that have changes. */
 void watches_answer(struct smb_connection *connection);
 
 #endif

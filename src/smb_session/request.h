@@ -1,4 +1,4 @@
-/* a request and its states, drawn in README.md. request.c */
+/* A request and its states, drawn in README.md. request.c */
 #ifndef LAGRA_SMB_SESSION_REQUEST_H
 #define LAGRA_SMB_SESSION_REQUEST_H
 
@@ -34,7 +34,7 @@ struct smb_request {
     struct smb_request *next_woken;
     struct driver driver;
     enum request_state state;
-    bool waits; /* must be woken before it continues */
+    bool waits; /* must be woken before it resumes */
 
     struct smb_header header;
     struct bytes bytes; /* from its header to the next one */
@@ -54,7 +54,7 @@ struct smb_request {
     bool was_paced;             /* delayed by the rate limits of its account */
     bool is_woken;              /* by request_wake() */
     uint64_t async_id;          /* 0 until parked */
-    struct decision_pool *pool; /* runs STEP_LOAD instead of the service's, or NULL */
+    struct decision_pool *pool; /* pool that runs STEP_LOAD; NULL for the service's */
     enum smb_lasting lasting;   /* the row's unless the command changes it */
     bool has_body;              /* writes row->answer even with an error status */
     enum nt_status status;
@@ -87,7 +87,7 @@ enum request_state request_to_pool(struct smb_request *request,
 struct waiter *request_arm(struct smb_request *request);
 /* Wakes a request in STEP_HOLD or STEP_AWAIT. Called on the owner's thread. */
 void request_wake(struct smb_request *request);
-/* Ends the request's wait in service/waiting.h early. Called on the owner's thread. */
+/* Ends the request's wait (service/waiting.h) early. Called on the owner's thread. */
 void request_hurry(struct smb_request *request);
 /* Cancels a request on CANCEL, or at the end of its session, tree or connection. A parked request
  * soon gets STATUS_CANCELLED; others continue. */
@@ -112,7 +112,7 @@ bool smb_is_full(const struct smb_request *request);
  * E_InsufficientAccountCapacity. */
 void smb_refused_full(const struct smb_request *request);
 
-/* Sets the status of the response. For a command's functions to return. */
+/* Sets the status of the response; a command's functions return the result. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)
 {
     request->status = status;

@@ -121,7 +121,7 @@ static enum error send_step(struct serving *s)
         return E_InvalidInput;
     e = page_walk_begin(&s->walk, &s->g, &s->open, &from);
     if (!e)
-        e = page_walk_look(&s->walk);
+        e = page_walk_find_ranges(&s->walk);
     if (e)
         return e;
     s->head.layout.ranges = s->walk.ranges;

@@ -57,6 +57,7 @@ static enum error attempt(struct decision *d, void *of)
         e = attempt->c->job->of->decide(d, &found, attempt->verdict);
     if (e)
         return e;
+    attempt->c->refusal = found.refusal;
     if (d->leaves_more)
         decision_defer_collection(d);
     pass_gates(attempt->verdict);
@@ -86,7 +87,7 @@ enum error copy_commit(struct copying *c, const struct copy_verdict *verdict)
     if (e)
         return e;
     arena_rewind(c->arena, d.attempt); /* a slow source causes a hundred thousand of these */
-    return store_await(d.store, d.seen) ? E_ServerBusy : OK;
+    return store_await(d.store, d.seen) ? E_ServerBusy : c->refusal;
 }
 
 static enum error find_first(struct decision *d, void *of)

@@ -24,13 +24,14 @@ struct copying {
     struct copy_found found; /* as read at the start */
     uint64_t seen;           /* newest sequence of the data read from the source */
     struct problem problem;
-    instant shown; /* time of the last progress update */
+    instant shown;      /* time of the last progress update */
+    enum error refusal; /* why the last commit ended the copy; OK if it did not */
 };
 
 /* Decides and commits the verdict. Data read from the source must be committed before its copy is
  * committed. Retries a failed commit while its data is in memory, instead of reading the source
  * again. Returns OK, E_NoPendingCopyOperation (also if the space of the destination was dropped),
- * E_ServerBusy, or errors of the service's decisions. */
+ * E_ServerBusy, errors of the service's decisions, or c->refusal if the copy has ended with it. */
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict);
 /* Reads the remaining work. Returns false if none exists, or it cannot be determined now; the
  * task will be retried. */

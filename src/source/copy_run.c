@@ -125,7 +125,7 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     struct copied_bytes bytes = { .block_count = 0 };
     struct copied_step step = { .from = from, .body = &g->call->input.body, .bytes = &bytes };
     const struct copy_verdict verdict = { .kind = COPY_STEPS, .step = &step };
-    enum error e = page_walk_look(walk);
+    enum error e = page_walk_find_ranges(walk);
 
     if (!e)
         e = page_walk_gather(walk);
@@ -246,6 +246,10 @@ static void give_up(struct copying *c, enum error e)
     bool late = is_late(c, clock_now());
     struct copy_verdict verdict = { .kind = COPY_SHOWS };
 
+    if (c->refusal) { /* has ended already */
+        note_end(c, c->refusal);
+        return;
+    }
     if (decision_is_unfinished(e))
         e = E_ServerBusy; /* the source's state was dropped: retry on a newer one */
     verdict.description = describe(c, e);

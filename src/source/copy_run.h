@@ -17,6 +17,9 @@ struct copy_found {
     uint64_t copied, total; /* in steps: progress */
     instant previous;       /* in steps: copies the differences from this snapshot; 0 means all */
     bool is_there;          /* in steps: all bytes are copied, but the copy is not completed */
+    /* set by decide(): the copy has ended with this error, because its destination may not be
+     * changed any more; OK if it has not */
+    enum error refusal;
 };
 
 /* The next change of a pending copy, with its data. */

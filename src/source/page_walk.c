@@ -163,7 +163,7 @@ static enum error look_remote(struct page_walk *walk)
     return OK;
 }
 
-enum error page_walk_look(struct page_walk *walk)
+enum error page_walk_find_ranges(struct page_walk *walk)
 {
     walk->bytes = 0;
     walk->range_count = 0;

@@ -38,7 +38,7 @@ enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct o
                            const struct page_walk_from *from);
 /* Finds the ranges of the next step; their memory is in the call's arena. Returns OK, or the
  * source's error. */
-enum error page_walk_look(struct page_walk *walk);
+enum error page_walk_find_ranges(struct page_walk *walk);
 /* Gathers the bytes of the step into the call's body, and advances to its end. */
 enum error page_walk_gather(struct page_walk *walk);
 void page_walk_end(struct page_walk *walk);

@@ -8,9 +8,9 @@
 enum error get_entity_decide(struct decision *d, const struct get_entity_parameters *p,
                              struct get_entity_result *r)
 {
-    const struct table_resource *asked = table_asked(d);
-    struct filter_subject subject = { .partition_key = asked->partition_key,
-                                      .row_key = asked->row_key,
+    const struct table_resource *requested = table_requested(d);
+    struct filter_subject subject = { .partition_key = requested->partition_key,
+                                      .row_key = requested->row_key,
                                       .record = table_state(d)->stored };
 
     if (p->filter && !filter_holds(p->filter, &subject))
@@ -19,8 +19,8 @@ enum error get_entity_decide(struct decision *d, const struct get_entity_paramet
         log_line(LOG_ERROR, "an entity's record is corrupt");
         return decision_fail_store(d, STORE_CORRUPT);
     }
-    r->entity.partition_key = asked->partition_key;
-    r->entity.row_key = asked->row_key;
+    r->entity.partition_key = requested->partition_key;
+    r->entity.row_key = requested->row_key;
     r->table = table_state(d)->table.name;
     return OK;
 }
@@ -96,6 +96,7 @@ enum error delete_entity_decide(struct decision *d, const struct delete_entity_p
 {
     (void)p;
     (void)r;
-    changes_delete(d->changes, RECORD_LISTED, entity_key_encode(d->arena, table_asked(d)->row_key));
+    changes_delete(d->changes, RECORD_LISTED,
+                   entity_key_encode(d->arena, table_requested(d)->row_key));
     return OK;
 }

@@ -30,7 +30,7 @@
 struct page {
     struct decision *d;
     struct arena *scratch; /* for the current entity */
-    const struct query_entities_parameters *asked;
+    const struct query_entities_parameters *parameters;
     struct key_limits limits;
     struct space_iterator *iterator;
     uint32_t shown;
@@ -62,7 +62,7 @@ static struct entity_place begin_of(const struct page *page, const struct key_ra
 
 static bool is_full(const struct page *page)
 {
-    return page->shown == page->asked->top || page->asked->sink->full ||
+    return page->shown == page->parameters->top || page->parameters->sink->full ||
            page->cost >= PAGE_COST_MAX || page->late;
 }
 
@@ -86,9 +86,9 @@ static bool is_wanted(struct page *page, struct filter_subject *subject)
 {
     bool holds;
 
-    if (!page->asked->filter)
+    if (!page->parameters->filter)
         return true;
-    holds = filter_holds(page->asked->filter, subject);
+    holds = filter_holds(page->parameters->filter, subject);
     add_steps(page, subject->steps);
     return holds;
 }
@@ -103,8 +103,8 @@ static enum store_result add_entity(struct page *page, struct bytes partition_ke
         return record_is_unknown("an entity's record", value);
     entity.partition_key = partition_key;
     entity.row_key = row_key;
-    page->asked->sink->add(page->asked->sink, &entity);
-    add_steps(page, page->asked->sink->steps);
+    page->parameters->sink->add(page->parameters->sink, &entity);
+    add_steps(page, page->parameters->sink->steps);
     page->shown++;
     return STORE_OK;
 }
@@ -178,7 +178,7 @@ enum error query_entities_decide(struct decision *d, const struct query_entities
     struct page page = {
         .d = d,
         .scratch = arena_new_like(d->arena, SCRATCH_CAP_BYTES),
-        .asked = p,
+        .parameters = p,
         .limits = key_limits_of(d->arena, &d->input->identity),
         .clock_cost = CLOCK_COST,
         .end = clock_now() + PAGE_TICKS_MAX,

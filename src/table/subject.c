@@ -83,21 +83,21 @@ static enum error read_table(struct decision *d, struct partition at, struct tab
 
 enum error table_locate(struct decision *d, struct partition *ret_partition)
 {
-    const struct table_resource *asked = table_asked(d);
+    const struct table_resource *requested = table_requested(d);
     struct partition at = { .space = account_space("table", d->input->account), .key = BYTES("") };
     struct table_state *state = arena_alloc(d->arena, sizeof *state);
     enum error e;
 
     state->base.resource = d->input->resource;
     d->state = &state->base;
-    if (d->level != LEVEL_SERVICE && asked->table.ptr)
-        at.key = arena_copy_lower(d->arena, asked->table);
-    if (d->level != LEVEL_SERVICE && asked->partition_key.ptr) {
+    if (d->level != LEVEL_SERVICE && requested->table.ptr)
+        at.key = arena_copy_lower(d->arena, requested->table);
+    if (d->level != LEVEL_SERVICE && requested->partition_key.ptr) {
         e = read_table(d, at, &state->table);
         if (e)
             return e;
         at.space = state->table.space;
-        at.key = entity_key_encode(d->arena, asked->partition_key);
+        at.key = entity_key_encode(d->arena, requested->partition_key);
     }
     *ret_partition = at;
     return OK;
@@ -132,7 +132,7 @@ enum error table_subject_named(struct decision *d)
  * the table is checked. */
 enum error entity_subject_optional(struct decision *d)
 {
-    const struct table_resource *asked = table_asked(d);
+    const struct table_resource *requested = table_requested(d);
     struct table_state *state = table_state(d);
     struct entity_reader reader;
     struct record record;
@@ -140,14 +140,14 @@ enum error entity_subject_optional(struct decision *d)
 
     state->stored = (struct bytes){ NULL, 0 };
     d->subject = (struct subject){ .exists = false };
-    if (!asked->partition_key.ptr) {
+    if (!requested->partition_key.ptr) {
         enum error e = load_table(d, E_TableNotFound);
 
         d->subject.exists = false;
         return e;
     }
-    result = read_view_get(d->before, RECORD_LISTED, entity_key_encode(d->arena, asked->row_key),
-                           d->arena, &record);
+    result = read_view_get(d->before, RECORD_LISTED,
+                           entity_key_encode(d->arena, requested->row_key), d->arena, &record);
     if (result == STORE_NOT_FOUND)
         return read_view_is_deleted(d->before) ? DECIDE_AGAIN : OK;
     if (result)
@@ -176,20 +176,20 @@ enum error entity_subject(struct decision *d)
  * between two keys: other entities cannot be written and are invisible to reads. decision: 145 */
 static enum error check_limits(const struct decision *d)
 {
-    const struct table_resource *asked = table_asked(d);
+    const struct table_resource *requested = table_requested(d);
     const struct identity *identity = &d->input->identity;
     struct key_limits limits;
     struct entity_place place;
 
     if (identity->kind != IDENTITY_SAS || identity->sas->kind != SAS_SERVICE)
         return OK;
-    if (!bytes_equal_nocase(asked->table, identity->sas->entities.table))
+    if (!bytes_equal_nocase(requested->table, identity->sas->entities.table))
         return E_AuthorizationFailure;
-    if (!asked->partition_key.ptr)
+    if (!requested->partition_key.ptr)
         return OK;
     limits = key_limits_of(d->arena, identity);
-    place = (struct entity_place){ entity_key_encode(d->arena, asked->partition_key),
-                                   entity_key_encode(d->arena, asked->row_key) };
+    place = (struct entity_place){ entity_key_encode(d->arena, requested->partition_key),
+                                   entity_key_encode(d->arena, requested->row_key) };
     if (key_limits_hold(&limits, place))
         return OK;
     return decision_may_change(d) ? E_AuthorizationFailure : E_ResourceNotFound;
@@ -198,8 +198,8 @@ static enum error check_limits(const struct decision *d)
 enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     /* Clients may read and delete its entities. */
-    if (decision_may_change(d) && !d->input->by_service && is_of_service(table_asked(d)->table) &&
-        decision_action(d) != ACTION_ENTITY_DELETE)
+    if (decision_may_change(d) && !d->input->by_service &&
+        is_of_service(table_requested(d)->table) && decision_action(d) != ACTION_ENTITY_DELETE)
         return E_WriteNotAllowed;
     /* A batch is authorized part by part. */
     if (d->level == LEVEL_BATCH) {

@@ -81,7 +81,7 @@ static inline struct table_state *table_state(struct decision *d)
 {
     return (struct table_state *)(void *)d->state;
 }
-static inline const struct table_resource *table_asked(const struct decision *d)
+static inline const struct table_resource *table_requested(const struct decision *d)
 {
     return table_resource(d->input->resource);
 }

@@ -127,9 +127,9 @@ static void keep_entry(struct tree *tree, const struct tree_place *place)
 {
     struct arena *arena = tree->d->arena;
 
-    version_keep(tree, tree_part(tree, tree_place_parent(place)),
-                 tree_entry_key(arena, place->entry.name.key), place->entry.written,
-                 tree_entry_encode(arena, &place->entry));
+    version_retain(tree, tree_part(tree, tree_place_parent(place)),
+                   tree_entry_key(arena, place->entry.name.key), place->entry.written,
+                   tree_entry_encode(arena, &place->entry));
 }
 
 /* Writes the entry in the directory and the node's record. */

@@ -21,7 +21,7 @@
 /* State of one step. */
 struct step {
     struct tree tree;
-    struct tree_kept kept;
+    struct retained_generations retained;
     tree_forget_fn *forget;
     uint64_t until;
     unsigned count; /* versions examined */
@@ -35,11 +35,12 @@ struct step {
 /* ---- one version ---- */
 
 /* Returns the newest retained generation in [written, until], or 0 if none exists. */
-static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, uint64_t until)
+static uint64_t newest_retained_in(const struct retained_generations *retained, uint64_t written,
+                                   uint64_t until)
 {
-    for (size_t i = kept->count; i > 0; i--)
-        if (kept->generations[i - 1] <= until)
-            return kept->generations[i - 1] >= written ? kept->generations[i - 1] : 0;
+    for (size_t i = retained->count; i > 0; i--)
+        if (retained->generations[i - 1] <= until)
+            return retained->generations[i - 1] >= written ? retained->generations[i - 1] : 0;
     return 0;
 }
 
@@ -64,7 +65,7 @@ static enum store_result collect_version(struct step *step, struct bytes key)
     if (result == STORE_NOT_FOUND) /* deleted after the index was read */
         return STORE_OK;
     step->gone[step->gone_count++] = name;
-    sees = newest_seeing(&step->kept, record.written, step->until);
+    sees = newest_retained_in(&step->retained, record.written, step->until);
     if (sees == 0 && key.ptr[0] == TREE_ENTRY_PREFIX)
         return STORE_OK;
     if (sees == 0)
@@ -182,7 +183,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     step.until = be64_get(task->payload.ptr);
     if (tree_open_any(&step.tree, d, task->partition.space, rule))
         return step.tree.failed;
-    result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
+    result = retained_generations_read(step.tree.stamp->before, d->arena, &step.retained);
     if (!result && task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition of the last version */
         begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
     if (!result)

@@ -1,4 +1,4 @@
-/* Pages of a directory's entries. */
+/* Lists a directory's entries, page by page. */
 #include <assert.h>
 
 #include "service/small_record.h"

@@ -100,22 +100,22 @@ static enum store_result has_not_moved(struct tree *tree, struct read_view *befo
     return !result && state.moves != tree->state.moves ? STORE_CONFLICT : result;
 }
 
-static enum store_result is_still_kept(struct tree *tree, struct read_view *before)
+static enum store_result is_still_retained(struct tree *tree, struct read_view *before)
 {
-    struct tree_kept kept;
-    enum store_result result = tree_kept_read(before, tree->d->arena, &kept);
+    struct retained_generations retained;
+    enum store_result result = retained_generations_read(before, tree->d->arena, &retained);
 
-    for (size_t i = 0; i < kept.count && !result; i++)
-        if (kept.generations[i] == tree->at)
+    for (size_t i = 0; i < retained.count && !result; i++)
+        if (retained.generations[i] == tree->at)
             return STORE_OK;
     return result ? result : STORE_CONFLICT;
 }
 
 /* Confirms a lookup. In the current tree, checks that no directory has moved since the stamp was
- * opened, so that everything read by name was still valid at the time of the last read (tree
- * invariant 2); without a stamp, only one name in the root was read. In a snapshot, checks that the
- * snapshot still exists, so that none of its versions was deleted before it was read (tree
- * invariant 4). Returns TREE_OK, TREE_FAILED (STORE_CONFLICT). */
+ * opened: everything read by name was then still valid at the time of the last read (tree invariant
+ * 2). Without a stamp, only one name in the root was read. In a snapshot, checks that the snapshot
+ * still exists: none of its versions was then deleted before it was read (tree invariant 4).
+ * Returns TREE_OK, TREE_FAILED (STORE_CONFLICT). */
 static enum tree_result confirm(struct tree *tree)
 {
     struct decision_part *now;
@@ -124,7 +124,7 @@ static enum tree_result confirm(struct tree *tree)
     if (tree->at == 0 && (!tree->stamp || read_view_is_newest(tree->stamp->before)))
         return TREE_OK;
     now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
-    result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
+    result = tree->at ? is_still_retained(tree, now->before) : has_not_moved(tree, now->before);
     decision_leave(tree->d, now);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
@@ -154,9 +154,9 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
 
 /* ---- entries and nodes that do not match ---- */
 
-/* Called if an entry named a node, but the node's record, read later in `node`, was missing or had
- * another name. Either the node was moved or deleted in between, or the data is corrupt, which is
- * the case if the entry still names the node and the node's partition has not changed. Returns
+/* Called if the node's record, read after the entry that refers to it, is missing or has another
+ * name. Either the node was moved or deleted in between, or the data is corrupt, which is the case
+ * if the entry still refers to the node and the node's partition has not changed. Returns
  * STORE_CONFLICT, STORE_CORRUPT, or the result of tree_entry_read() or decision_confirm_part(). */
 static enum store_result why_other(struct tree *tree, uint64_t directory,
                                    const struct tree_name *name, uint64_t id,
@@ -180,8 +180,8 @@ static enum store_result why_other(struct tree *tree, uint64_t directory,
     return STORE_CORRUPT;
 }
 
-/* Called if a node's record named an entry that was missing, or was another node's, when it was
- * read later. Either the record has changed since, or the data is corrupt. Returns STORE_CONFLICT,
+/* Called if the entry to which a node's record refers, read after it, is missing or another node's.
+ * Either the record has changed since, or the data is corrupt. Returns STORE_CONFLICT,
  * STORE_CORRUPT, or the result of decision_confirm_part(). */
 static enum store_result why_moved(struct tree *tree, const struct decision_part *node)
 {
@@ -326,9 +326,9 @@ static bool is_at(const struct tree_node *node, const struct tree_place *place)
            bytes_equal(node->name.key, place->entry.name.key);
 }
 
-/* Checks that the node, in `part`, is at its place. directory: view in which the entry was read,
- * or NULL if unknown. If the directory has not changed since, the entry still existed when the node
- * was opened, so the node was at its place then (tree invariant 1), and its record need not be
+/* Checks that the node, in `part`, is at its place. directory: view in which the entry was read, or
+ * NULL if unknown. If the directory has not changed since, the entry still existed when the node
+ * was opened; the node was then at its place (tree invariant 1), and its record need not be
  * read. */
 static enum store_result check_node(struct tree *tree, const struct tree_place *place,
                                     const struct read_view *directory,
@@ -402,8 +402,8 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
-/* Reads the entry of a node whose place comes from its record. A commit confirms that both are
- * from a consistent state; if they do not match, this function checks why. */
+/* Reads the entry of a node whose place comes from its record. A commit confirms that the two are
+ * from a consistent state; if they do not match, this function finds out why. */
 static enum store_result read_entry_of(struct tree *tree, struct tree_place *place,
                                        const struct decision_part *node)
 {

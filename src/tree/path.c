@@ -46,8 +46,8 @@ enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, s
         *ret_path = (struct tree_path){ .count = 0 };
         return TREE_PATH_OK;
     }
-    /* Checked before decoding. A code unit takes at most three bytes, so this also limits the
-     * bytes. */
+    /* Checked before decoding. A code unit takes at most three bytes, so this also bounds the
+     * work. */
     if (text.len > 3 * TREE_PATH_MAX || bytes_utf16_exceed(text, TREE_PATH_MAX))
         return TREE_PATH_TOO_LONG;
     count = count_names(text);

@@ -49,8 +49,8 @@ enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, s
 /* Returns the key of a name, or of a prefix of one. text: UTF-8. */
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text);
 
-/* Upper case as in Windows' file systems, for case-insensitive names. One table maps each UTF-16
- * code unit; there is no composition or decomposition, the length does not change, and code points
+/* Upper case as in Windows' file systems, for case-insensitive names. A table maps each UTF-16 code
+ * unit; there is no composition or decomposition, the length does not change, and code points
  * beyond the BMP are not mapped. [MS-UCODEREF] 3.1.5.3; decision: 311. Thread-safe. */
 
 uint16_t upcase_unit(uint16_t unit);

@@ -12,7 +12,7 @@
 static const struct bytes node_key = BYTES(TREE_NODE_KEY);
 static const struct bytes count_key = BYTES(TREE_COUNT_KEY);
 static const struct bytes state_key = BYTES("m");
-static const struct bytes kept_key = BYTES("k");
+static const struct bytes retained_key = BYTES("k");
 
 /* ---- partitions ---- */
 
@@ -34,8 +34,8 @@ struct partition tree_task_partition(struct guid space)
     return (struct partition){ space, BYTES("c") };
 }
 
-/* Returns STORE_CONFLICT for a missing record if the entire space was dropped, because the path
- * must then be looked up again. */
+/* Returns `result`, but STORE_CONFLICT for a record that is missing because the entire space was
+ * dropped; the path must then be looked up again. */
 static enum store_result or_gone(struct read_view *before, enum store_result result)
 {
     return result == STORE_NOT_FOUND && read_view_is_deleted(before) ? STORE_CONFLICT : result;
@@ -233,24 +233,25 @@ enum store_result tree_state_read(struct read_view *before, struct arena *arena,
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     *ret_state =
         (struct tree_state){ numbers[0], numbers[1], numbers[2], numbers[3] == 1, numbers[4] };
-    if (!is_generation(ret_state->generation) || ret_state->kept >= ret_state->generation ||
-        numbers[3] > 1)
+    if (!is_generation(ret_state->generation) ||
+        ret_state->last_retained >= ret_state->generation || numbers[3] > 1)
         return record_is_unknown("the state of a tree", bytes_of(NULL, 0));
     return STORE_OK;
 }
 
 void tree_state_put(struct changes *changes, const struct tree_state *state)
 {
-    const uint64_t numbers[] = { state->moves, state->generation, state->kept, state->closed,
-                                 state->reopened };
+    const uint64_t numbers[] = { state->moves, state->generation, state->last_retained,
+                                 state->closed, state->reopened };
 
-    assert(is_generation(state->generation) && state->kept < state->generation);
+    assert(is_generation(state->generation) && state->last_retained < state->generation);
     small_record_write(changes, changes_arena(changes), state_key, numbers, 5);
 }
 
 /* ---- retained generations ---- */
 
-static bool decode_kept(struct arena *arena, struct bytes value, struct tree_kept *kept)
+static bool decode_retained(struct arena *arena, struct bytes value,
+                            struct retained_generations *retained)
 {
     struct decoder in;
     uint64_t count, before = 0;
@@ -261,44 +262,44 @@ static bool decode_kept(struct arena *arena, struct bytes value, struct tree_kep
     count = decode_u64(&in);
     if (count > value.len)
         return false;
-    kept->generations = arena_array(arena, count + 1, sizeof kept->generations[0]);
-    for (; kept->count < count; kept->count++) {
+    retained->generations = arena_array(arena, count + 1, sizeof retained->generations[0]);
+    for (; retained->count < count; retained->count++) {
         uint64_t generation = decode_u64(&in);
 
         if (generation <= before || !is_generation(generation))
             return false;
-        kept->generations[kept->count] = before = generation;
+        retained->generations[retained->count] = before = generation;
     }
     return decoder_ok(&in);
 }
 
-enum store_result tree_kept_read(struct read_view *before, struct arena *arena,
-                                 struct tree_kept *ret_kept)
+enum store_result retained_generations_read(struct read_view *before, struct arena *arena,
+                                            struct retained_generations *ret_retained)
 {
     struct record record;
     enum store_result result =
-        or_gone(before, read_view_get(before, RECORD_INNER, kept_key, arena, &record));
+        or_gone(before, read_view_get(before, RECORD_INNER, retained_key, arena, &record));
 
-    *ret_kept = (struct tree_kept){ .count = 0 };
-    if (!result && !decode_kept(arena, record.value, ret_kept))
+    *ret_retained = (struct retained_generations){ .count = 0 };
+    if (!result && !decode_retained(arena, record.value, ret_retained))
         return record_is_unknown("the retained generations of a tree", record.value);
     if (result == STORE_NOT_FOUND)
-        ret_kept->generations = arena_array(arena, 1, sizeof ret_kept->generations[0]);
+        ret_retained->generations = arena_array(arena, 1, sizeof ret_retained->generations[0]);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-void tree_kept_put(struct changes *changes, const struct tree_kept *kept)
+void retained_generations_put(struct changes *changes, const struct retained_generations *retained)
 {
     struct text value;
 
-    if (kept->count == 0) {
-        changes_delete(changes, RECORD_INNER, kept_key);
+    if (retained->count == 0) {
+        changes_delete(changes, RECORD_INNER, retained_key);
         return;
     }
-    text_init(&value, changes_arena(changes), 16 + 8 * kept->count);
+    text_init(&value, changes_arena(changes), 16 + 8 * retained->count);
     encode_u8(&value, RECORD_VERSION);
-    encode_u64(&value, kept->count);
-    for (size_t i = 0; i < kept->count; i++)
-        encode_u64(&value, kept->generations[i]);
-    changes_put(changes, RECORD_INNER, kept_key, text_bytes(&value), NULL, 0);
+    encode_u64(&value, retained->count);
+    for (size_t i = 0; i < retained->count; i++)
+        encode_u64(&value, retained->generations[i]);
+    changes_put(changes, RECORD_INNER, retained_key, text_bytes(&value), NULL, 0);
 }

@@ -52,7 +52,7 @@ struct tree_node {
     struct tree_name name;
 };
 
-/* key: the record's key without its 'e'. Names point into key and value. */
+/* Decodes an entry. key: the record's key without its 'e'. Names point into key and value. */
 bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
                        struct bytes value, struct tree_entry *ret_entry);
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
@@ -83,13 +83,13 @@ void tree_node_delete(struct changes *changes);
 
 enum store_result tree_count_read(struct read_view *before, struct arena *arena,
                                   uint64_t *ret_count);
-/* A count of 0 deletes the record. */
+/* Writes the number of entries; 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
 /* Returns the value of the record. count: not 0 */
 struct bytes tree_count_encode(struct arena *arena, uint64_t count);
 
-/* Limit on generations. Below it, the first byte of `until` in a 'V' key is 0, which no name
- * contains, so versions sort in the order of their records' keys. */
+/* Maximum generation. It keeps the first byte of `until` in a 'V' key 0, which no name contains, so
+ * that versions sort in the order of their records' keys. */
 #define TREE_GENERATION_MAX (UINT64_C(1) << 48)
 
 /* The state of the tree as a whole. */
@@ -97,7 +97,7 @@ struct tree_state {
     uint64_t moves;      /* number of moves of directories so far */
     uint64_t generation; /* generation of records written now: 1..TREE_GENERATION_MAX */
     /* newest generation retained by a snapshot, less than `generation`; 0 if none */
-    uint64_t kept;
+    uint64_t last_retained;
     bool closed;      /* the tree is closed (tree_close()) and must not be used */
     instant reopened; /* last time it was reopened after being closed; 0 if never */
 };
@@ -106,12 +106,12 @@ enum store_result tree_state_read(struct read_view *before, struct arena *arena,
 void tree_state_put(struct changes *changes, const struct tree_state *state);
 
 /* The generations retained by snapshots, in order. */
-struct tree_kept {
+struct retained_generations {
     uint64_t *generations; /* in the arena, with space for one more */
     size_t count;
 };
-enum store_result tree_kept_read(struct read_view *before, struct arena *arena,
-                                 struct tree_kept *ret_kept);
-void tree_kept_put(struct changes *changes, const struct tree_kept *kept);
+enum store_result retained_generations_read(struct read_view *before, struct arena *arena,
+                                            struct retained_generations *ret_retained);
+void retained_generations_put(struct changes *changes, const struct retained_generations *retained);
 
 #endif

@@ -177,7 +177,8 @@ enum tree_result tree_rename_aside(struct tree *tree, const struct tree_place *f
 
 /* ---- records of the service that snapshots retain ----
  * INNER records of a node's partition, whose keys contain no byte 0. Before changing or deleting
- * one, read it in the same decision and, if tree_is_kept(), call tree_record_keep(). */
+ * one, read it in the same decision and, if tree_record_is_retained(), call
+ * tree_record_retain(). */
 
 struct tree_record {
     struct bytes value;
@@ -189,14 +190,15 @@ enum store_result tree_record_read(const struct tree *tree, struct read_view *be
                                    struct arena *arena, struct bytes key,
                                    struct tree_record *ret_record);
 /* Returns true if a snapshot contains the current record. */
-static inline bool tree_is_kept(const struct tree *tree, const struct tree_record *record)
+static inline bool tree_record_is_retained(const struct tree *tree,
+                                           const struct tree_record *record)
 {
-    return record->written <= tree->state.kept;
+    return record->written <= tree->state.last_retained;
 }
 /* Retains the record for the snapshots that contain it, if any. record->value: the value for these
  * snapshots, which may differ from the current one (it may refer to a snapshot of the content). */
-void tree_record_keep(struct tree *tree, struct decision_part *part, struct bytes key,
-                      const struct tree_record *record);
+void tree_record_retain(struct tree *tree, struct decision_part *part, struct bytes key,
+                        const struct tree_record *record);
 void tree_record_put(struct tree *tree, struct decision_part *part, struct bytes key,
                      struct bytes value);
 void tree_record_delete(struct tree *tree, struct decision_part *part, struct bytes key);

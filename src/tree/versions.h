@@ -32,8 +32,8 @@ enum store_result version_read(const struct tree *tree, struct read_view *before
 
 /* Retains a record that is about to be changed or deleted, if a snapshot contains it. value: the
  * complete value, with its generation, which is `written` */
-void version_keep(struct tree *tree, struct decision_part *part, struct bytes key, uint64_t written,
-                  struct bytes value);
+void version_retain(struct tree *tree, struct decision_part *part, struct bytes key,
+                    uint64_t written, struct bytes value);
 
 /* Returns the key prefix of all versions of a record. */
 struct bytes version_prefix(struct arena *arena, struct bytes key);

@@ -72,7 +72,7 @@ test('what is no setting is refused, and nothing is changed', async (t) => {
         ['blobRetentionDays=366', /number of days from 1 to 365, or off/], ['blobRetentionDays=on', /number of days/], ['versioning', /versioning is not NAME=VALUE/]])
         assert.match(await refusal(server, 'account', 'set', 'devstoreaccount1', 'containerRetentionDays=4', word), message);
     assert.match(await refusal(server, 'account', 'set', 'devstoreaccount1', 'versioning=on', 'versioning=off'), /versioning is given twice/);
-    assert.match(await refusal(server, 'account', 'set', 'devstoreaccount1', 'sharedKey=off'), /is defined in a file, a credential or the environment/);
+    assert.match(await refusal(server, 'account', 'set', 'devstoreaccount1', 'sharedKey=off'), /only for stored accounts, and devstoreaccount1 is not one/);
     assert.match(await refusal(server, 'account', 'set', 'nobody', 'versioning=on'), /The account nobody does not exist/);
     assert.match(await refusal(server, 'account', 'set', 'devstoreaccount1'), /requires a state, a key, a limit or a setting/);
     assert.equal((await asked(server, 'account', 'show', 'devstoreaccount1')).containerRetentionDays, 0);
@@ -105,6 +105,7 @@ test('sharedKey=off: requests with a key, and SAS signed with one, are refused',
     const { key1 } = await asked(server, 'account', 'add', 'alpha');
     const client = blobs(server, 'alpha', key1), base = { host: server.host, port: server.ports.blob };
     await client.getContainerClient('ccc').create();
+    await client.getContainerClient('ccc').getBlockBlobClient('b').upload('text', 4);
     const query = containerSas('ccc', { sp: 'rl', se: '2100-01-01T00:00:00Z' }, { account: 'alpha', key: key1 });
     const bySas = () => raw('GET', '', {}, '', { signed: false, target: `/alpha/ccc?restype=container&comp=list&${query}`, base });
     assert.equal((await bySas()).status, 200);
@@ -112,6 +113,15 @@ test('sharedKey=off: requests with a key, and SAS signed with one, are refused',
     await asked(server, 'account', 'set', 'alpha', 'sharedKey=off', '--requests', '1000');
     await isRefused(client.getProperties(), 403, 'KeyBasedAuthenticationNotPermitted');
     await rawRefused(bySas(), 403, 'KeyBasedAuthenticationNotPermitted');
+    // The same SAS of the source of a copy to another account, whose key is accepted.
+    const { key1: keyOfBeta } = await asked(server, 'account', 'add', 'beta');
+    const target = blobs(server, 'beta', keyOfBeta).getContainerClient('ccc');
+    const source = `http://${server.host}:${server.ports.blob}/alpha/ccc/b?${query}`;
+    await target.create();
+    for (const copies of [() => target.getBlobClient('b').beginCopyFromURL(source), () => target.getBlobClient('b').syncCopyFromURL(source),
+        () => target.getBlockBlobClient('b').syncUploadFromURL(source), () => target.getBlockBlobClient('b').stageBlockFromURL('MQ==', source)])
+        await isRefused(copies(), 403, 'CannotVerifyCopySource');
+    assert.equal(await target.getBlobClient('b').exists(), false);
     // A wrong signature is no better than before.
     await isRefused(blobs(server, 'alpha', Buffer.from('other').toString('base64')).getProperties(), 403, 'AuthenticationFailed');
     // Operators use no key.

@@ -2,6 +2,7 @@
 // policies), and requests that are in progress when their container is moved (copies, batches, SMB). docs/cells.md; decision: 1130, 1133
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient, ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
@@ -107,6 +108,37 @@ test('versions and soft-deleted blobs, which can be restored in the new cell; a 
     assert.equal((await new ContainerClient(url, undefined, once).getBlobClient('versions').downloadToBuffer()).toString(), 'fourth');
     await there.setAccessPolicy();
     await assert.rejects(new ContainerClient(url, undefined, once).getBlobClient('versions').downloadToBuffer(), { statusCode: 403 });
+});
+
+test('policies and legal holds, of a container and of versions: what is protected stays so in each cell', async () => {
+    const [one] = owners;
+    const protect = async (cell, ...words) => {
+        const { code, errors } = await run(['container', 'protect', ...words, '--location', join(cluster, 'cells', `000${cell}`, 'data')]);
+        assert.equal(code, 0, errors);
+    };
+    const refusal = async (method, path, headers) => (await one.ask(method, path, { headers, body: method === 'PUT' ? Buffer.from('x') : undefined })).headers.get('x-ms-error-code');
+    const held = blobsAt(one).getContainerClient('held'), versions = blobsAt(one).getContainerClient('worm');
+    await held.create();
+    await held.getBlockBlobClient('b').upload('held', 4);
+    await protect(1, 'held', 'policy', '--days', '3');
+    await protect(1, 'held', 'lock');
+    await protect(1, 'held', 'hold', '--tags', 'case1');
+    await versions.create();
+    await protect(1, 'worm', 'versions');
+    const blob = versions.getBlockBlobClient('b');
+    const { versionId } = await blob.upload('old', 3, { legalHold: true });
+    await blob.upload('new', 3, { immutabilityPolicy: { expiriesOn: new Date(Date.now() + 9e8), policyMode: 'Locked' } });
+    for (const [name, code] of [['held', 'BlobImmutableDueToLegalHold'], ['worm', 'BlobImmutableDueToPolicy']]) {
+        await staysSame('container', name, [3, 1], [
+            ['blob', `/${name}?restype=container`, [], 'HEAD'], ['blob', `/${name}?restype=container&comp=list&include=versions,immutabilitypolicy,legalhold`], ['blob', `/${name}/b`, [], 'HEAD'],
+        ]);
+        assert.equal(await refusal('DELETE', `/${name}/b`), code);
+        assert.equal(await refusal('DELETE', `/${name}?restype=container`), name === 'held' ? 'ContainerHasLegalHold' : 'ContainerImmutableStorageWithVersioningEnabled');
+    }
+    assert.equal(await refusal('PUT', '/held/b', [['x-ms-blob-type', 'BlockBlob']]), 'BlobImmutableDueToLegalHold');
+    await assert.rejects(blob.withVersion(versionId).delete(), { code: 'BlobImmutableDueToLegalHold' });
+    await protect(3, 'held', 'release', '--tags', 'case1');
+    assert.equal(await refusal('DELETE', '/held/b'), 'BlobImmutableDueToPolicy');
 });
 
 test('a container that was deleted and is retained: it moves with the container of its name, and can be restored after that is deleted', async () => {

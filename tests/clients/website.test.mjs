@@ -146,3 +146,12 @@ test('DefaultServiceVersion is for requests that say no version', async () => {
     assert.equal((await put('<DefaultServiceVersion />')).status, 202);
     assert.equal(await version(), '2026-10-06');
 });
+
+test('a page is not read with a customer-provided key; the key is not repeated', async () => {
+    const key = Buffer.alloc(32, 7).toString('base64');
+    await set({ enabled: true, indexDocument: 'index.html' });
+    for (const headers of [{ 'x-ms-encryption-key': key }, { 'x-ms-encryption-key-sha256': key }]) {
+        const { text } = await missing(visit('/', headers), 400, 'UnsupportedHeader');
+        assert.ok(!text.includes(key));
+    }
+});

@@ -59,7 +59,7 @@ export class Permutation {
     async #setup() {
         for (const action of this.#spec.setup) {
             const text = (await this.#text(this.#session('setup').perform(action))).replace(AGAIN, '');
-            if (!/^(2\d\d|clock|collected|jobs stop|<job |SUCCESS)/.test(text))
+            if (!/^(2\d\d|clock|collected|jobs stop|<job |copy: success|SUCCESS)/.test(text))
                 throw new Error(`setup, line ${action.line}: ${text}`);
         }
         this.#shared.names.startOver();

@@ -208,6 +208,8 @@ export class Session {
             const status = headers.get('x-ms-copy-status') ?? 'none';
             if (status === 'aborted') /* how far it was depends on how fast it is */
                 return () => 'copy: aborted';
+            if (status === 'failed')
+                return () => `copy: failed, ${headers.get('x-ms-copy-status-description')}`;
             if (status !== 'pending')
                 return () => `copy: ${status}, ${headers.get('x-ms-copy-progress') ?? 'nothing'}`;
             await delay(5);

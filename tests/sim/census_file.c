@@ -268,8 +268,8 @@ static unsigned kept_generations(struct store *store, const struct guid *space)
 {
     struct arena *arena = arena_new(ARENA_MAX);
     struct read_view *before = read_view_open(store, tree_stamp_partition(*space), STORE_MAY_BLOCK);
-    struct tree_kept kept;
-    enum store_result result = tree_kept_read(before, arena, &kept);
+    struct retained_generations kept;
+    enum store_result result = retained_generations_read(before, arena, &kept);
 
     if (result)
         world_fail("census: the generations that a tree keeps cannot be read");

@@ -11,6 +11,7 @@
 const char *const path_filesystems[PATH_FILESYSTEMS] = { "fsys", "fsys2" };
 const char *const path_op_names[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = "Filesystem Create",
+    [PATH_HOLD] = "Set Legal Hold",
     [PATH_DELETE_FILESYSTEM] = "Filesystem Delete",
     [PATH_CREATE_FILE] = "Path Create (file)",
     [PATH_CREATE_DIRECTORY] = "Path Create (directory)",
@@ -29,6 +30,7 @@ const char *const path_op_names[PATH_OPS] = {
     [PATH_UNDELETE] = "Undelete Blob",
     [PATH_SET_SERVICE] = "Set Blob Service Properties",
     [PATH_READ] = "Path Read",
+    [PATH_GET_FILESYSTEM] = "Get Container Properties",
     [PATH_GET_PROPERTIES] = "Path Get Properties",
     [PATH_GET_ACCESS] = "Path Get Properties (getAccessControl)",
     [PATH_GET_BLOCK_LIST] = "Get Block List",
@@ -181,6 +183,8 @@ static void format_time(const struct path_ask *ask, char *to, size_t size)
         (void)snprintf(to, size, " expires %s %" PRIu64, kinds[ask->expiry], ask->expiry_time);
     else if (ask->op == PATH_SET_SERVICE)
         (void)snprintf(to, size, " days=%u", ask->days);
+    else if (ask->op == PATH_HOLD)
+        (void)snprintf(to, size, ask->releases ? " is removed" : " is set");
     else if (ask->deletion > 0)
         (void)snprintf(to, size, " deletion=%" PRIu64, ask->deletion);
 }

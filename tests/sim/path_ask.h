@@ -33,6 +33,7 @@
 
 enum path_op {
     PATH_CREATE_FILESYSTEM,
+    PATH_HOLD, /* by the operator: the legal hold of a filesystem */
     PATH_DELETE_FILESYSTEM,
     PATH_CREATE_FILE,
     PATH_CREATE_DIRECTORY,
@@ -51,6 +52,7 @@ enum path_op {
     PATH_UNDELETE,
     PATH_SET_SERVICE, /* the soft-delete policy */
     PATH_READ,        /* this and the following change nothing */
+    PATH_GET_FILESYSTEM,
     PATH_GET_PROPERTIES,
     PATH_GET_ACCESS,
     PATH_GET_BLOCK_LIST,
@@ -142,6 +144,7 @@ struct path_ask {
     enum path_expiry expiry;
     uint64_t expiry_time; /* milliseconds, or Unix seconds */
     unsigned days;        /* of retention; 0: soft delete is off */
+    bool releases;        /* the hold is removed */
     uint64_t
         deletion; /* ticks: which deletion is restored, or the first one of the page; 0 if none */
     char marker[PATH_MARKER_SIZE]; /* of a list of deleted paths */

@@ -432,6 +432,10 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
         return path_compare_deleted(ask, answer, commit, now);
     if (ask->op == PATH_GET_SERVICE)
         return path_compare_policy(answer, commit);
+    if (ask->op == PATH_GET_FILESYSTEM)
+        return answer->protect.container_has_hold == path_is_held(ask->place, commit)
+                   ? NULL
+                   : "another legal hold";
     if (ask->op == PATH_UNDELETE)
         return NULL;
     node = path_node_at(ask->place, commit);

@@ -270,6 +270,30 @@ static struct path_expected expect_lease(const struct run *run, const struct pat
     return code ? refusal(409, code) : success(model_lease_status(ask->lease.act), ask->place);
 }
 
+/* ---- legal holds ---- */
+
+static bool is_held(const struct run *run, unsigned place)
+{
+    return !(run->doubts & PATH_NOT_HELD) && run->state->is_held[path_filesystem_of(place)];
+}
+
+/* Returns a refusal to change a file at the place, or status 0. */
+static struct path_expected check_hold(const struct run *run, unsigned place,
+                                       const struct path_node *node)
+{
+    return node && !node->is_uncommitted && !node->is_directory && is_held(run, place)
+               ? refusal(409, "BlobImmutableDueToLegalHold")
+               : refusal(0, NULL);
+}
+
+/* Nothing leaves a filesystem that is held, and nothing in it is replaced. decision: 1465 */
+static struct path_expected check_holds_of_rename(const struct run *run, unsigned to)
+{
+    if (is_held(run, run->ask->from))
+        return refusal(409, "BlobImmutableDueToLegalHold");
+    return check_hold(run, to, run->state->nodes[to]);
+}
+
 /* ---- operations ---- */
 
 /* Returns true if a directory of the path is a file. */
@@ -311,6 +335,8 @@ static struct path_expected expect_create(const struct run *run)
     const struct path_node *node = run->state->nodes[ask->place];
     struct path_expected expected = check_lease_and_condition(run, node);
 
+    if (!expected.code)
+        expected = check_hold(run, ask->place, node);
     if (expected.code)
         return expected;
     if (is_below_file(run->state, ask->place))
@@ -326,6 +352,8 @@ static struct path_expected expect_put_block(const struct run *run)
     const struct path_node *node = run->state->nodes[ask->place];
     struct path_expected expected = check_lease(run, node);
 
+    if (!expected.code)
+        expected = check_hold(run, ask->place, node);
     if (expected.code)
         return expected;
     if (is_below_file(run->state, ask->place) || (node && node->is_directory))
@@ -426,6 +454,8 @@ static struct path_expected expect_rename(const struct run *run)
     over = state->nodes[to];
     expected = check_lease_and_condition(run, over);
     if (!expected.code)
+        expected = check_holds_of_rename(run, to);
+    if (!expected.code)
         expected = check_source(run, from);
     if (expected.code)
         return expected;
@@ -469,12 +499,19 @@ static struct path_expected expect_delete(const struct run *run)
     const struct path_ask *ask = run->ask;
     const struct path_node *node = find_named(run);
 
+    const struct path_expected held = check_hold(run, ask->place, node);
+    bool is_full = node->is_directory && has_entries_for_delete(run);
+
+    if (held.code)
+        return held;
     if (node->is_directory && ask->with_snapshots)
         return refusal(400, "OperationNotSupportedOnDirectory");
-    if (node->is_directory && !ask->is_recursive && has_entries_for_delete(run))
-        return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
     if (node->is_directory && (run->doubts & PATH_MORE_REFUSED))
         return refusal(403, "AuthorizationPermissionMismatch");
+    if (is_full && !ask->by_blob && is_held(run, ask->place))
+        return refusal(409, "BlobImmutableDueToLegalHold");
+    if (is_full && !ask->is_recursive)
+        return refusal(409, ask->by_blob ? "DirectoryIsNotEmpty" : "DirectoryNotEmpty");
     if (node->snapshot_count > 0 && !ask->with_snapshots && !ask->snapshot[0])
         return refusal(409, "SnapshotsPresent");
     return success(ask->by_blob ? 202 : 200, ask->place);
@@ -519,6 +556,9 @@ static struct path_expected expect_of_node(const struct run *run)
     if (!named && !(node && finds_uncommitted(ask) && !ask->snapshot[0]))
         return refusal(404, ask->by_blob ? "BlobNotFound" : "PathNotFound");
     expected = check_lease_and_condition(run, named ? named : node);
+    if (!expected.code && (ask->op == PATH_APPEND || ask->op == PATH_FLUSH ||
+                           ask->op == PATH_SET_PROPERTIES || ask->op == PATH_SNAPSHOT))
+        expected = check_hold(run, ask->place, node);
     if (expected.code)
         return expected;
     switch ((int)ask->op) {
@@ -561,10 +601,15 @@ struct path_expected path_expect(const struct path_ask *ask, uint64_t commit,
     if (ask->op == PATH_CREATE_FILESYSTEM)
         return exists ? refusal(409, "FilesystemAlreadyExists") : success(201, ask->place);
     if (ask->op == PATH_DELETE_FILESYSTEM && exists)
-        return success(202, ask->place);
+        return is_held(&run, ask->place) ? refusal(409, "ContainerHasLegalHold")
+                                         : success(202, ask->place);
     if (!exists)
         return refusal(404, ask->by_blob ? "ContainerNotFound" : "FilesystemNotFound");
     switch ((int)ask->op) {
+    case PATH_HOLD:
+        return success(200, ask->place);
+    case PATH_GET_FILESYSTEM:
+        return (struct path_expected){ .status = 200 };
     case PATH_CREATE_FILE:
     case PATH_CREATE_DIRECTORY:
     case PATH_PUT:

@@ -83,12 +83,22 @@ static struct path_moment moment_of(const struct slot *slot)
                                  .view = path_view_of((unsigned)(slot - slots)) };
 }
 
+/* Until the operator knows that a filesystem is held, a write that began before may still commit. decision: 1410 */
+static bool may_miss_hold(const struct slot *slot)
+{
+    for (unsigned i = 0; i < SLOTS_MAX; i++)
+        if (slots[i].ask && slots[i].ask->path.op == PATH_HOLD && slots[i].commit > slot->before)
+            return true;
+    return false;
+}
+
 /* Finds doubts with which the request may commit on the newest state; otherwise returns some. */
 static unsigned find_doubts(struct slot *slot, const struct path_moment *moment)
 {
     unsigned possible, certain;
 
     path_find_doubts(&slot->ask->path, world->commits, moment, &possible, &certain);
+    possible |= may_miss_hold(slot) ? PATH_NOT_HELD : 0u;
     for (unsigned doubts = 0; doubts < PATH_DOUBTS; doubts++) {
         if ((doubts & ~possible) || (certain & ~doubts))
             continue;

@@ -33,6 +33,17 @@ bool path_filesystem_exists(unsigned place, uint64_t commit)
     return path_state_at(commit)->exists[path_filesystem_of(place)];
 }
 
+bool path_is_held(unsigned place, uint64_t commit)
+{
+    return path_state_at(commit)->is_held[path_filesystem_of(place)];
+}
+
+/* Where files expire they would not while they are held, which the model does not know. */
+bool path_holds(void)
+{
+    return world->plan.fronts == 0 && !path_retains();
+}
+
 const struct path_node *path_node_at(unsigned place, uint64_t commit)
 {
     return path_state_at(commit)->nodes[place];
@@ -347,6 +358,9 @@ void path_apply(const struct path_ask *ask, uint64_t commit, const struct path_m
     case PATH_CREATE_FILESYSTEM:
         state->exists[path_filesystem_of(ask->place)] = true;
         make_parents(state, path_child(ask->place, 0), PATH_NO_USER);
+        break;
+    case PATH_HOLD:
+        state->is_held[path_filesystem_of(ask->place)] = !ask->releases;
         break;
     case PATH_DELETE_FILESYSTEM:
         state->exists[path_filesystem_of(ask->place)] = false;

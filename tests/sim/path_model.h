@@ -66,7 +66,8 @@ enum {
     PATH_MORE_REFUSED = 32, /* nor the source of a rename, or the contents of a deleted directory */
     PATH_NOW_LATE = 64,     /* it is decided at the end of the moment */
     PATH_COLLECTED = 128,   /* expired files have lost their names */
-    PATH_DOUBTS = 256
+    PATH_NOT_HELD = 256,    /* a hold has been set that the operator does not know of yet */
+    PATH_DOUBTS = 512
 };
 struct path_moment {
     uint64_t from_ns, to_ns;
@@ -93,6 +94,10 @@ struct path_expected {
 void path_model_begin(void);
 /* Returns whether the filesystem of the place exists. */
 bool path_filesystem_exists(unsigned place, uint64_t commit);
+/* Returns whether the filesystem of the place has a legal hold. */
+bool path_is_held(unsigned place, uint64_t commit);
+/* Returns whether filesystems get holds in this run. */
+bool path_holds(void);
 /* Returns NULL if there is none. */
 const struct path_node *path_node_at(unsigned place, uint64_t commit);
 uint32_t path_length(const struct path_node *node);

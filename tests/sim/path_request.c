@@ -361,6 +361,9 @@ static void write_filesystem(const struct path_ask *ask, struct arena *arena, st
         set_method(draft, METHOD_PUT, "PUT");
     } else if (ask->op == PATH_DELETE_FILESYSTEM) {
         set_method(draft, METHOD_DELETE, "DELETE");
+    } else if (ask->op == PATH_GET_FILESYSTEM) {
+        set_method(draft, METHOD_HEAD, "HEAD");
+        draft->query = bytes_from_string("restype=container");
     } else {
         set_method(draft, METHOD_GET, "GET");
         draft->query = bytes_from_string("restype=container&comp=list&include=snapshots");
@@ -378,6 +381,7 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     switch (ask->op) {
     case PATH_CREATE_FILESYSTEM:
     case PATH_DELETE_FILESYSTEM:
+    case PATH_GET_FILESYSTEM:
     case PATH_LIST_SNAPSHOTS:
         write_filesystem(ask, arena, ret_draft);
         break;
@@ -426,6 +430,7 @@ void path_request_write(const struct ask *of, struct arena *arena, struct draft 
     case PATH_LIST:
         write_list(ask, arena, ret_draft);
         break;
+    case PATH_HOLD: /* by protect_send() */
     case PATH_OPS:
         assert(false);
     }

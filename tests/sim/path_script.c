@@ -11,6 +11,7 @@
 
 static const unsigned weights[PATH_OPS] = {
     [PATH_CREATE_FILESYSTEM] = 1,
+    [PATH_HOLD] = 2,
     [PATH_DELETE_FILESYSTEM] = 1,
     [PATH_CREATE_FILE] = 8,
     [PATH_CREATE_DIRECTORY] = 6,
@@ -29,6 +30,7 @@ static const unsigned weights[PATH_OPS] = {
     [PATH_UNDELETE] = 8,
     [PATH_SET_SERVICE] = 2,
     [PATH_READ] = 14,
+    [PATH_GET_FILESYSTEM] = 1,
     [PATH_GET_PROPERTIES] = 8,
     [PATH_GET_ACCESS] = 3,
     [PATH_GET_BLOCK_LIST] = 4,
@@ -113,8 +115,8 @@ static void draw_conditions(struct draws *draws, struct path_ask *ask)
     bool creates = ask->op <= PATH_PUT || ask->op == PATH_PUT_BLOCK_LIST || ask->op == PATH_RENAME;
 
     if (ask->op <= PATH_DELETE_FILESYSTEM || ask->op == PATH_APPEND || ask->op == PATH_LIST ||
-        ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST || ask->snapshot[0] ||
-        is_of_retention(ask->op))
+        ask->op == PATH_PUT_BLOCK || ask->op == PATH_GET_BLOCK_LIST ||
+        ask->op == PATH_GET_FILESYSTEM || ask->snapshot[0] || is_of_retention(ask->op))
         return;
     if (draw(draws, ask->op == PATH_RENAME ? 3 : 4) == 0)
         draw_condition(draws, newest(ask->place), creates, &ask->condition);
@@ -168,8 +170,9 @@ static void draw_leases(struct draws *draws, struct path_ask *ask)
     bool flushes = ask->op == PATH_FLUSH || ask->flushes;
     const struct path_node *node = newest(ask->place);
 
-    if (ask->op <= PATH_DELETE_FILESYSTEM || ask->op == PATH_LEASE || ask->op == PATH_LIST ||
-        ask->snapshot[0] || is_of_retention(ask->op))
+    if (ask->op <= PATH_DELETE_FILESYSTEM || ask->op == PATH_GET_FILESYSTEM ||
+        ask->op == PATH_LEASE || ask->op == PATH_LIST || ask->snapshot[0] ||
+        is_of_retention(ask->op))
         return;
     if (ask->op == PATH_RENAME && !ask->is_legacy && node && node->is_directory)
         node = NULL; /* it moves into the directory */
@@ -458,15 +461,26 @@ static void draw_particular(struct draws *draws, unsigned client, struct path_as
         ask->value = 1 + draw(draws, 1000);
 }
 
+/* A filesystem that is held is mostly released soon. */
+static void draw_hold(struct draws *draws, struct ask *ask)
+{
+    struct path_ask *path = &ask->path;
+
+    path->releases = draw(draws, 4) < (path_is_held(path->place, world->commits) ? 3u : 1u);
+    ask->protect.change = path->releases ? CHANGE_RELEASE : CHANGE_HOLD;
+    ask->protect.tags = 1;
+}
+
 /* Lists are mostly changed by owners. */
 static void draw_user(struct draws *draws, struct ask *ask)
 {
     struct path_ask *path = &ask->path;
     const struct path_node *node = newest(path->place);
 
-    if (path->op <= PATH_DELETE_FILESYSTEM || path->op == PATH_SET_SERVICE ||
-        path->op == PATH_GET_SERVICE || (world->plan.faults & FAULT_WIRE) ||
-        world->plan.fronts > 0 || draw(draws, 3) != 0 || path->snapshot[0])
+    if (path->op <= PATH_DELETE_FILESYSTEM || path->op == PATH_GET_FILESYSTEM ||
+        path->op == PATH_SET_SERVICE || path->op == PATH_GET_SERVICE ||
+        (world->plan.faults & FAULT_WIRE) || world->plan.fronts > 0 || draw(draws, 3) != 0 ||
+        path->snapshot[0])
         return;
     path->user = 1 + draw(draws, PATH_USERS);
     if (path->op == PATH_SET_ACL && node && node->acl.owner != PATH_NO_USER)
@@ -488,8 +502,13 @@ void path_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         path->op = PATH_CREATE_FILESYSTEM;
     if (path->op == PATH_DELETE_FILESYSTEM && (world->plan.fronts > 0 || draw(&draws, 3) != 0))
         path->op = PATH_READ;
-    if (path->op <= PATH_DELETE_FILESYSTEM)
+    if (path->op == PATH_HOLD && !path_holds())
+        path->op = PATH_READ;
+    if (path->op <= PATH_DELETE_FILESYSTEM || path->op == PATH_GET_FILESYSTEM)
         path->place = path_root(path->place);
+    if (path->op == PATH_HOLD)
+        draw_hold(&draws, ret_ask);
+    path->by_blob = path->op == PATH_HOLD || path->op == PATH_GET_FILESYSTEM;
     draw_particular(&draws, client, path);
     draw_leases(&draws, path);
     draw_conditions(&draws, path);

@@ -7,7 +7,7 @@
 struct path_state {
     struct path_state *older;
     uint64_t since; /* the commit that created it */
-    bool exists[PATH_FILESYSTEMS];
+    bool exists[PATH_FILESYSTEMS], is_held[PATH_FILESYSTEMS];
     unsigned days;                /* for which deleted paths are retained; 0: soft delete is off */
     const struct path_kept *kept; /* the newest first */
     const struct path_node *nodes[PATH_PLACES];

@@ -14,7 +14,7 @@
  * lease has an id. */
 #define OF_PATH   (3 + PATH_LEASE_IDS)
 #define OF_PATHS  (OF_PATH * PATH_PLACES)
-/* And the deleted paths of each filesystem, and the soft-delete policy. */
+/* And of each filesystem whether it is held, or the deleted paths; and the soft-delete policy. */
 #define STOCK_MAX (OF_PATHS + PATH_FILESYSTEMS + 1)
 static unsigned stock_count; /* of this run */
 
@@ -31,14 +31,18 @@ static void list_stock(struct stock stock[STOCK_MAX])
                                             { PATH_LIST, PATH_LIST_SNAPSHOTS } };
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
-    stock_count = path_retains() ? STOCK_MAX : OF_PATH * PATH_OF_ONE * path_filesystem_count();
+    stock_count = path_retains() ? STOCK_MAX
+                  : path_holds() ? OF_PATHS + PATH_FILESYSTEMS
+                                 : OF_PATH * PATH_OF_ONE * path_filesystem_count();
     for (unsigned i = OF_PATHS; i < STOCK_MAX; i++) {
         unsigned filesystem = i - OF_PATHS;
-        bool is_list = filesystem < PATH_FILESYSTEMS;
+        bool is_of_one = filesystem < PATH_FILESYSTEMS;
 
         stock[i].ask.op = OPS;
-        stock[i].ask.path.op = is_list ? PATH_LIST_DELETED : PATH_GET_SERVICE;
-        stock[i].ask.path.place = is_list ? filesystem * PATH_OF_ONE : 0;
+        stock[i].ask.path.op = !is_of_one     ? PATH_GET_SERVICE
+                               : path_holds() ? PATH_GET_FILESYSTEM
+                                              : PATH_LIST_DELETED;
+        stock[i].ask.path.place = is_of_one ? filesystem * PATH_OF_ONE : 0;
         stock[i].ask.path.by_blob = true;
     }
     for (unsigned i = 0; i < OF_PATHS; i++) {

@@ -122,7 +122,14 @@ void protect_read_header(const struct http_header *header, struct reply *reply)
 
 bool protect_is_of_operator(const struct ask *ask)
 {
-    return ask->op == OP_PROTECT || ask->op == OP_SHOW_PROTECTION || ask->protect.by_operator;
+    return ask->op == OP_PROTECT || ask->op == OP_SHOW_PROTECTION || ask->protect.by_operator ||
+           ask->path.op == PATH_HOLD;
+}
+
+static const char *container_of(const struct ask *ask)
+{
+    return ask->path.op == PATH_HOLD ? path_filesystems[path_filesystem_of(ask->path.place)]
+                                     : container_names[ask->container];
 }
 
 static struct bytes tags_of(struct arena *arena, unsigned bits)
@@ -171,12 +178,13 @@ static void read_response(const struct internal_response *response, struct reply
 void protect_send(struct server *server, unsigned slot, const struct ask *ask, struct reply *reply)
 {
     struct arena *arena = arena_new(ARENA_MAX);
+    const bool changes = ask->op == OP_PROTECT || ask->path.op == PATH_HOLD;
     struct http_header headers[4];
     struct internal_request asked = {
-        .method = ask->op == OP_PROTECT            ? METHOD_PUT
+        .method = changes                          ? METHOD_PUT
                   : ask->op == OP_DELETE_CONTAINER ? METHOD_DELETE
                                                    : METHOD_GET,
-        .path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s", container_names[ask->container]),
+        .path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s", container_of(ask)),
         .query =
             bytes_from_string(ask->op == OP_DELETE_CONTAINER ? "restype=container"
                                                              : "restype=container&comp=protection"),
@@ -184,7 +192,7 @@ void protect_send(struct server *server, unsigned slot, const struct ask *ask, s
     };
     struct internal_response response;
 
-    if (ask->op == OP_PROTECT)
+    if (changes)
         asked.header_count = add_change(&ask->protect, arena, headers);
     framing_begin(slot, true);
     request_set_slot((int)slot);

@@ -160,7 +160,7 @@ static void begin(struct slot *slot, const struct ask *ask)
                            .wall_known = queue_clock_known() };
 }
 
-void queue_asked(unsigned slot, const struct ask *ask)
+void queue_requested(unsigned slot, const struct ask *ask)
 {
     begin(&slots[slot], ask);
     queue_seen_clear(slot);
@@ -468,7 +468,7 @@ static void take_all(struct server *server, unsigned queue)
     for (unsigned i = 0; !is_empty; i++) {
         struct reply answer;
 
-        queue_asked(OWN_SLOT, &ask);
+        queue_requested(OWN_SLOT, &ask);
         request_send(server, OWN_SLOT, &ask, &answer);
         queue_answered(OWN_SLOT, &answer, true);
         is_empty = !judge_says_cannot(&answer) && slots[OWN_SLOT].expected.count == 0;

@@ -11,7 +11,7 @@
 
 void queue_judge_begin(void);
 void queue_begin_life(void);
-void queue_asked(unsigned slot, const struct ask *ask);
+void queue_requested(unsigned slot, const struct ask *ask);
 void queue_committed(unsigned slot);
 bool queue_has_committed(unsigned slot);
 void queue_answered(unsigned slot, const struct reply *answer, bool may_fail);

@@ -1159,7 +1159,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         answer->blob_length = strtoull(number, NULL, 10);
         answer->has_blob_length = true;
     }
-    if (protect_is_on())
+    if (protect_is_on() || world->plan.service == SIM_PATH)
         protect_read_header(header, answer);
     if (sim_service()->read_header)
         sim_service()->read_header(header, answer);

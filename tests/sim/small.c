@@ -77,11 +77,11 @@ static void cut_step(struct page_walk *walk, uint64_t room)
     }
 }
 
-__typeof__(page_walk_look) __real_page_walk_look, __wrap_page_walk_look;
+__typeof__(page_walk_find_ranges) __real_page_walk_find_ranges, __wrap_page_walk_find_ranges;
 /* So there are several steps, with time between them. */
-enum error __wrap_page_walk_look(struct page_walk *walk)
+enum error __wrap_page_walk_find_ranges(struct page_walk *walk)
 {
-    enum error e = __real_page_walk_look(walk);
+    enum error e = __real_page_walk_find_ranges(walk);
 
     if (e || !walk->open->is_own || few_bytes() == PAGES_STEP_BYTES)
         return e;

@@ -118,7 +118,7 @@ static enum error gather_pages(struct gathering *g, struct open_source *source,
 
     e = page_walk_begin(&walk, g, source, &(struct page_walk_from){ .position = 0 });
     if (!e)
-        e = page_walk_look(&walk);
+        e = page_walk_find_ranges(&walk);
     p->has_bytes = !e && walk.next == source->facts.content.length && walk.bytes <= AT_ONCE_MAX;
     if (p->has_bytes) {
         e = page_walk_gather(&walk);

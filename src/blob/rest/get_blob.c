@@ -4,6 +4,7 @@
 #include "blob/rest/access_note.h"
 #include "blob/rest/request.h"
 #include "blob/blob_operations.h"
+#include "service/customer_key.h"
 #include "service/read_answer.h"
 
 enum error get_blob_check(struct call *call, struct get_blob_parameters *p)
@@ -41,6 +42,8 @@ enum error website_check(struct call *call, struct website_parameters *p)
 {
     if (call->request->method != METHOD_GET && call->request->method != METHOD_HEAD)
         return E_UnsupportedHttpVerb;
+    if (customer_key_refuse(call))
+        return E_UnsupportedHeader;
     read_range_positions(call, &p->read.range);
     return OK;
 }

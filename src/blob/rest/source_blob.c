@@ -143,7 +143,12 @@ static enum error decide(struct decision *d, struct copy_found *found,
                          const struct copy_verdict *verdict)
 {
     struct pending_copy *pending = pending_of(found);
+    enum error e = OK;
 
+    if (verdict->kind != COPY_ENDS)
+        e = copy_permit(d, pending, &found->refusal);
+    if (e || found->refusal)
+        return e;
     switch (verdict->kind) {
     case COPY_SHOWS:
         copy_progress(d, verdict->copied, verdict->description);

@@ -49,7 +49,7 @@ static enum error authenticate_sas(struct call *call, const struct blob_resource
                             identity, &detail))
         return call_fail(call, E_AuthorizationPermissionMismatch,
                          "x-ms-rename-source has no valid shared access signature of the source.");
-    if (identity->sas->kind != SAS_DELEGATION && account_refuses_keys(call->account))
+    if (identity_uses_key(identity) && account_refuses_keys(call->account))
         return E_KeyBasedAuthenticationNotPermitted;
     *ret_identity = identity;
     return OK;

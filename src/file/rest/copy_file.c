@@ -109,7 +109,7 @@ static enum error gather_ranges(struct gathering *g, struct open_source *source,
 
     e = page_walk_begin(&walk, g, source, &(struct page_walk_from){ .position = 0 });
     if (!e)
-        e = page_walk_look(&walk);
+        e = page_walk_find_ranges(&walk);
     *ret_done = !e && walk.next == source->facts.content.length;
     if (*ret_done) {
         e = page_walk_gather(&walk);

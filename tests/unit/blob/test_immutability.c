@@ -110,7 +110,7 @@ static const struct attempt {
 
 /* Rows that need more than one request, or another server: other tests have them. */
 static const char *const elsewhere[] = {
-    "Abort Copy Blob", /* of a pending copy, which is not protected */
+    "Abort Copy Blob", /* test_protected_copy.c */
     "Set Blob Expiry", /* of hierarchical accounts */
     "Put Blob From URL",   "Copy Blob From URL",
     "Copy Blob",           "Incremental Copy Blob",

@@ -225,6 +225,58 @@ static void other_versions_of_values_are_damage(void **state)
     arena_free(arena);
 }
 
+/* The value "p" of version 2 with two pieces, of which the second one is encrypted. */
+#define IMAGE_HEAD "\2\2"
+#define IMAGE_PLAIN_PIECE                                                                          \
+    "\7\144\10"                                                                                    \
+    "\1\2\3\4"                                                                                     \
+    "\0"
+#define IMAGE_SEALED_PIECE                                                                         \
+    "\11\201\200\4\254\2"                                                                          \
+    "\1\2\3\4\5\6\7\10"                                                                            \
+    "\1"                                                                                           \
+    "ssssssssssssssss"                                                                             \
+    "ttttttttttttttttuuuuuuuuuuuuuuuu"
+static const char image_of_version_2[] = IMAGE_HEAD IMAGE_PLAIN_PIECE IMAGE_SEALED_PIECE "p";
+
+/* Rule: version 2 is written and read as the programs wrote it that introduced customer-provided
+ * keys; a shorter value is damage. record_value.h; decision: 1420 */
+static void version_2_of_values(void **state)
+{
+    static const uint32_t sums[] = { 0x04030201, 0x08070605 };
+    static const char seal[] = "ssssssssssssssssttttttttttttttttuuuuuuuuuuuuuuuu";
+    const struct bytes image = bytes_of(image_of_version_2, sizeof image_of_version_2 - 1);
+    const struct piece written[] = {
+        { .extent = 7, .length = 100, .offset = 8, .sector_crc = sums },
+        { .extent = 9,
+          .length = PIECE_SECTOR_BYTES + 1,
+          .offset = 300,
+          .sector_crc = sums,
+          .seal = (const struct piece_seal *)(const void *)seal },
+    };
+    struct arena *arena = arena_new(1u << 16);
+    struct bytes value = record_value_encode(arena, bytes_from_string("p"), written, 2), payload;
+    const struct piece *pieces;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(value.len, image.len);
+    assert_memory_equal(value.ptr, image.ptr, image.len);
+    assert_int_equal(record_value_decode(image, arena, &payload, &pieces, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    assert_true(bytes_is(payload, "p"));
+    assert_null(pieces[0].seal);
+    assert_int_equal(pieces[1].length, PIECE_SECTOR_BYTES + 1);
+    assert_int_equal(pieces[1].offset, 300);
+    assert_memory_equal(pieces[1].sector_crc, sums, sizeof sums);
+    assert_memory_equal(pieces[1].seal, seal, piece_seal_size(2));
+    for (size_t i = 0; i < image.len - 1; i++)
+        assert_int_equal(
+            record_value_decode(bytes_of(image.ptr, i), arena, &payload, &pieces, &count),
+            STORE_CORRUPT);
+    arena_free(arena);
+}
+
 /* Rule: the row of a clock that has followed no step is what it was before there were notes of steps, and is
  * read. record_value.h */
 static void clock_rows_of_both_sizes(void **state)
@@ -252,6 +304,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(version_1_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(other_formats_are_refused, make_folder, remove_folder),
         cmocka_unit_test(other_versions_of_values_are_damage),
+        cmocka_unit_test(version_2_of_values),
         cmocka_unit_test(clock_rows_of_both_sizes),
     };
 

@@ -115,7 +115,7 @@ static enum tree_result keep_tag(struct tree *tree, struct decision_part *part)
     tree->failed = tree_record_read(tree, part->before, tree->d->arena, tag_key, &record);
     assert_int_not_equal(tree->failed, STORE_NOT_FOUND);
     if (!tree->failed)
-        tree_record_keep(tree, part, tag_key, &record);
+        tree_record_retain(tree, part, tag_key, &record);
     return tree->failed ? TREE_FAILED : TREE_OK;
 }
 
@@ -507,7 +507,7 @@ static const struct task_handler collecting[] = { { TASK_COLLECT, "collect", col
 static const struct service collector = { .task_handlers = collecting, .task_handler_count = 1 };
 
 /* Each version is until a generation that is kept. returns how many there are */
-static size_t count_versions(struct fixture *f, const struct tree_kept *kept)
+static size_t count_versions(struct fixture *f, const struct retained_generations *kept)
 {
     struct index_iterator *iterator = index_iterator_open(
         f->store, f->space, bytes_of("", 0), bytes_of("", 0), bytes_of("", 0), STORE_MAY_BLOCK);
@@ -537,14 +537,14 @@ void fixture_collect(struct fixture *f)
     static const struct service *const services[] = { &collector };
     struct arena *arena = arena_new(1u << 24);
     struct read_view *before;
-    struct tree_kept kept;
+    struct retained_generations kept;
     bool left = false;
 
     while (tasks_run_due(f->store, services, NULL, 1, clock_now(), &left) < INSTANT_MAX)
         ;
     assert_false(left);
     before = read_view_open(f->store, tree_stamp_partition(f->space), STORE_MAY_BLOCK);
-    assert_int_equal(tree_kept_read(before, arena, &kept), STORE_OK);
+    assert_int_equal(retained_generations_read(before, arena, &kept), STORE_OK);
     read_view_close(before);
     count_versions(f, &kept);
     arena_free(arena);

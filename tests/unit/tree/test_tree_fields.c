@@ -80,7 +80,7 @@ static void nodes(void **state)
 }
 
 static const struct field state_fields[] = {
-    VALUE(tree_state, moves),  VALUE(tree_state, generation), VALUE(tree_state, kept),
+    VALUE(tree_state, moves),  VALUE(tree_state, generation), VALUE(tree_state, last_retained),
     VALUE(tree_state, closed), VALUE(tree_state, reopened),
 };
 
@@ -99,8 +99,8 @@ static void states(void **state)
 {
     static const struct record_form form = RECORD_FORM(tree_state, state_fields, state_trip);
     static const struct tree_state samples[] = {
-        { .moves = 1, .generation = 20, .kept = 3, .closed = false, .reopened = 4 },
-        { .moves = 11, .generation = 21, .kept = 13, .closed = true, .reopened = 14 },
+        { .moves = 1, .generation = 20, .last_retained = 3, .closed = false, .reopened = 4 },
+        { .moves = 11, .generation = 21, .last_retained = 13, .closed = true, .reopened = 14 },
     };
 
     (void)state;
@@ -111,16 +111,16 @@ static void states(void **state)
 static void retained_generations(void **state)
 {
     uint64_t generations[] = { 3, 8, 15, 0 };
-    const struct tree_kept kept = { .generations = generations, .count = 3 };
+    const struct retained_generations retained = { .generations = generations, .count = 3 };
     struct arena *arena = arena_new(1u << 20);
     struct changes *changes = changes_new(arena);
     struct written written;
-    struct tree_kept read;
+    struct retained_generations read;
 
     (void)state;
-    tree_kept_put(changes, &kept);
+    retained_generations_put(changes, &retained);
     written = written_begin(changes);
-    assert_int_equal(tree_kept_read(written.snapshot, arena, &read), STORE_OK);
+    assert_int_equal(retained_generations_read(written.snapshot, arena, &read), STORE_OK);
     assert_int_equal(read.count, 3);
     assert_memory_equal(read.generations, generations, 3 * sizeof generations[0]);
     written_end(&written);

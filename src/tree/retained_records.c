@@ -4,16 +4,16 @@
 #include "base/codec.h"
 #include "tree/versions.h"
 
-void version_keep(struct tree *tree, struct decision_part *part, struct bytes key, uint64_t written,
-                  struct bytes value)
+void version_retain(struct tree *tree, struct decision_part *part, struct bytes key,
+                    uint64_t written, struct bytes value)
 {
     struct changes *changes;
 
-    if (written > tree->state.kept)
+    if (written > tree->state.last_retained)
         return;
     assert(!memchr(key.ptr, '\0', key.len));
     changes = tree_change(tree, part);
-    version_put(changes, part->partition.key, key, tree->state.kept, value);
+    version_put(changes, part->partition.key, key, tree->state.last_retained, value);
     version_mark_put(changes);
 }
 
@@ -41,10 +41,10 @@ enum store_result tree_record_read(const struct tree *tree, struct read_view *be
     return result;
 }
 
-void tree_record_keep(struct tree *tree, struct decision_part *part, struct bytes key,
-                      const struct tree_record *record)
+void tree_record_retain(struct tree *tree, struct decision_part *part, struct bytes key,
+                        const struct tree_record *record)
 {
-    version_keep(tree, part, key, record->written, joined(tree->d->arena, record));
+    version_retain(tree, part, key, record->written, joined(tree->d->arena, record));
 }
 
 void tree_record_put(struct tree *tree, struct decision_part *part, struct bytes key,
