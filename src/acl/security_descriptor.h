@@ -100,7 +100,7 @@ static inline bool ace_has_objects(uint8_t type)
 bool security_descriptor_decode(struct arena *arena, struct bytes raw,
                                 struct security_descriptor *ret_descriptor);
 /* Like security_descriptor_decode(), but allows missing parts: a missing SID has ptr NULL, a
- * missing ACL is `null`, and control tells whether it is present. */
+ * missing ACL is `null`, and control specifies whether it is present. */
 bool security_descriptor_decode_parts(struct arena *arena, struct bytes raw,
                                       struct security_descriptor *ret_descriptor);
 /* Encodes the canonical form. Returns ptr NULL if it is larger than SECURITY_DESCRIPTOR_MAX, or an

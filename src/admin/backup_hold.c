@@ -160,8 +160,7 @@ void backup_hold_release(struct backup_hold *hold)
 static void fail_begin(struct admin_call *call, enum store_result result)
 {
     if (result == STORE_NOT_FOUND)
-        admin_fail(call, 400, "InMemory",
-                   "A server that keeps its data in memory cannot be backed up.");
+        admin_fail(call, 400, "InMemory", "A server with its data in memory cannot be backed up.");
     else if (result == STORE_BUSY)
         admin_fail(call, 409, "BackupRunning", "Another backup is starting or ending.");
     else

@@ -2,7 +2,7 @@
  *
  *   backup-begin   creates and holds a snapshot. The caller excludes other backups (cli/backup.c),
  *                  so a snapshot that is still held belongs to a dead process and is released first
- *   backup-hold    keeps the snapshot held; reports the number of copied extents
+ *   backup-hold    extends the hold; reports the number of copied extents
  *   backup-end     releases the snapshot, and reports whether it was held until then
  *   backup-state   progress, for observers
  *

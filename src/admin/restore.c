@@ -1,6 +1,6 @@
 /* Restore of a single container, queue, table or share. The command reads the backup
  * (cli/restore.c), starts the restore, sends the records in batches, and ends it. Only one restore
- * runs at a time; one that has had no contact for a minute is replaced by the next. */
+ * runs at a time; a restore without contact for a minute is replaced by the next. */
 #include <pthread.h>
 
 #include "admin/admin_private.h"

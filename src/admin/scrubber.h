@@ -28,7 +28,7 @@ struct scrub_options {
 
 struct scrub_state {
     bool is_running;
-    instant began;                   /* start of the current or last pass; 0 if there was none */
+    instant began;                   /* start of the current or last pass; 0 if never started */
     uint64_t bytes, records, errors; /* of that pass */
     instant last_end;                /* 0 if none has ended */
     uint64_t last_errors;

@@ -1,5 +1,5 @@
-/* Operations of `lagra status`, `log-level`, `slowest` and `console`, and those that list options
- * and deferred tasks. */
+/* Operations of `lagra status`, `log-level`, `slowest` and `console`, and operations that list
+ * options and deferred tasks. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  * (1) A family is a static struct with a name and kind. A series is a family with one set of
  *     labels; it has a slot (a histogram has several consecutive slots) for the lifetime of the
  *     process.
- * (2) Each thread updates its own block. When a thread ends, its block keeps its numbers and is
+ * (2) Each thread updates its own block. When a thread ends, its block retains its numbers and is
  *     reused by the next new thread, so no count is lost.
  * (3) A scrape sums the blocks. It may include a request in one series and not yet in another, but
  *     no counter ever decreases.

@@ -8,9 +8,9 @@
 /* ---- health.c ---- */
 
 /* Checks whether the services of the server with these options, or of every server on this machine
- * (asks_running), are ready or, with asks_live, alive. Prints a line on stderr for each one that is
- * not, or a JSON object with --json. Returns EXIT_SUCCESS if all are; EXIT_FAILURE otherwise, and
- * if no server is running. */
+ * (asks_running), are ready or, with asks_live, alive. Prints a line on stderr for each service
+ * that is not, or a JSON object with --json. Returns EXIT_SUCCESS if all are; EXIT_FAILURE
+ * otherwise, and if no server is running. */
 int health_run(const struct command_line *line);
 
 /* ---- print_tables.c ---- */

@@ -221,7 +221,7 @@ static enum store_result check_fragment(const struct content_reader *reader,
 }
 
 /* Returns true if a verified fragment directly follows the previous ones in the file. At the last
- * one, duplicates the descriptor, so that the reader keeps the file open. */
+ * one, duplicates the descriptor, so that the reader holds the file open. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {

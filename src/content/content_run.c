@@ -2,7 +2,7 @@
  * contains one block.
  *
  *   payload  1     version (1; 2 if it is encrypted)
- *            v     run id; 0: the bytes are inline
+ *            v     run id; 0 if the bytes are inline
  *            v     length, if there is a run
  *            bytes the inline bytes, if there is no run
  *            bytes encryption parameters, in version 2 */

@@ -139,7 +139,7 @@ struct scan *segment_scan(struct read_view *before, enum segment_owner owner, ui
     return scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
 }
 
-/* Opens a scan over the segments' records, starting with the one that contains `offset`. */
+/* Opens a scan over the segments' records, starting with the segment that contains `offset`. */
 static struct scan *scan_from(struct read_view *before, const struct segment_map *map,
                               uint64_t offset)
 {

@@ -127,7 +127,7 @@ enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
 enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit, uint64_t start,
                                    uint64_t end, struct parts *ret_parts);
 /* Finds the first unit, from `unit` on, that has a record of any epoch. Returns STORE_NOT_FOUND if
- * there is none. */
+ * no unit has one. */
 enum store_result sparse_next_unit(const struct sparse_view *view, uint64_t unit,
                                    uint64_t *ret_unit);
 /* Finds the first page or unit from `number` to `last` that has a record of any epoch. */

@@ -39,7 +39,7 @@ struct map_reader {
 };
 void map_reader_init(struct map_reader *reader, struct read_view *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content);
-/* Frees the previous window and loads one that contains the byte at `offset`, and possibly
+/* Frees the previous window and loads the window that contains the byte at `offset`, and possibly
  * following bytes up to `end`. Returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO; after an
  * error, no window is loaded. */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,

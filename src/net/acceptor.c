@@ -1,5 +1,5 @@
 /* The acceptor of a server: a thread that accepts connections from the listening socket, passes
- * each to a worker, and closes those that have exceeded a deadline.
+ * each to a worker, and closes connections that have exceeded a deadline.
  *
  * When the server stops, this thread closes the listening socket, so no other thread can be using
  * it. */

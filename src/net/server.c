@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "net/local.h"
 
-/* Interval at which net_stop() logs what it waits for. */
+/* Interval between log lines of net_stop() while it waits. */
 #define STOP_WAIT_MS 5000
 
 /* ---- start ---- */

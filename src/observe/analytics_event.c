@@ -58,7 +58,7 @@ void analytics_count(const struct analytics_event *event)
 /* ---- description of the request ---- */
 
 /* Returns the endpoint whose service has the settings, the logs and the metrics: for the Data Lake
- * endpoint, that of the Blob service. NULL if there is none. decision: 1373 */
+ * endpoint, that of the Blob service. NULL if it is not served. decision: 1373 */
 static const struct endpoint *settings_of(const struct call *call)
 {
     const struct endpoint *endpoint = call->endpoint;

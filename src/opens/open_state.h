@@ -53,8 +53,8 @@ struct open_state {
  * is_leased and is_read_only. Returns OK, or an error of decision_fail_store(). */
 enum error open_state_read(struct open_state *opens, struct tree *tree, struct decision_part *part,
                            uint64_t node);
-/* Reads the opens of a node. before: view of the node's partition. Returns STORE_OK, even if there
- * are none; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO. */
+/* Reads the opens of a node. before: view of the node's partition. Returns STORE_OK, even if
+ * nothing is open; STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO. */
 enum store_result open_set_read(struct tree *tree, struct read_view *before,
                                 struct open_set *ret_set);
 /* Adds the record to the part's changes if it was changed or contains stale opens. The SMB

@@ -26,8 +26,8 @@ void cors_rules_encode(struct text *out, const struct cors_rules *rules);
 bool cors_rules_decode(struct bytes encoded, struct cors_rules *ret_rules);
 
 /* Returns the first rule with this origin and this method; only this rule applies. Returns NULL if
- * there is none. origin: ptr NULL if the request has none, which only rules for all origins match.
- * rest: as above, "Understanding CORS rule evaluation logic" */
+ * no rule matches. origin: ptr NULL if the request has none, which only rules for all origins
+ * match. rest: as above, "Understanding CORS rule evaluation logic" */
 const struct cors_rule *cors_rule_of(const struct cors_rules *rules, struct bytes origin,
                                      struct bytes method);
 /* Returns true if the rule applies to all origins ("*"). */

@@ -21,7 +21,7 @@ static void add_entry(struct text *out, struct bytes entry)
     text_add(out, entry);
 }
 
-/* Adds the entries of a list that are prefixes (end with an asterisk), or those that are not. */
+/* Adds the entries of a list that are prefixes (end with an asterisk), or the others. */
 static size_t add_headers(struct text *out, struct bytes list, bool prefixes)
 {
     size_t count = 0;

@@ -2,7 +2,7 @@
  * errors.
  *
  * The headers depend on the account's rules. The rules are therefore read for each request whose
- * response they may change: requests with an Origin, and every GET and HEAD, whose response tells
+ * response they may change: requests with an Origin, and every GET and HEAD, whose response informs
  * caches whether it depends on the origin. If the rules cannot be read, the response has no CORS
  * headers, and a browser withholds it.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services; decision:

@@ -14,7 +14,7 @@
  * These words are the states of struct flow. A state that must wait for a disk suspends the
  * exchange and is entered again when the exchange is woken, so a worker never waits. After an error
  * the next state is CORS, then DURABLE, because a refusal also reports state, and a crash must not
- * undo what was reported (promise 2). */
+ * undo it (promise 2). */
 #include "request/request_private.h"
 
 #include <assert.h>

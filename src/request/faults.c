@@ -180,7 +180,7 @@ static void drop_at(size_t i)
     arena_free(kept->arena); /* kept is in this arena */
 }
 
-/* Returns the index of the rule, or room.count if there is none. */
+/* Returns the index of the rule, or room.count if it does not exist. */
 static size_t place_of(struct bytes name)
 {
     size_t i = 0;

@@ -244,8 +244,8 @@ enum error prepare_gather(struct call *call, struct decision *d, struct stage **
     return e;
 }
 
-/* Errors in the body are kept until decide has checked existence, lease and conditions (decision:
- * 2). */
+/* Errors in the body are reported after decide has checked existence, lease and conditions
+ * (decision: 2). */
 void prepare_body(struct call *call, struct decision *d)
 {
     const struct operation_functions *functions = call->operation->functions;

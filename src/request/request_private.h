@@ -21,8 +21,8 @@ struct cors {
 
 /* ---- from an authenticated call to a decision: prepare.c ---- */
 
-/* Initializes the zeroed call and decision. The caller keeps ownership of request and problem. The
- * decision must not block. */
+/* Initializes the zeroed call and decision. The caller retains ownership of request and problem.
+ * The decision must not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
 /* Makes reads of the secondary endpoint use the secondary's state. Called once the account is
@@ -35,8 +35,9 @@ enum error prepare_head(struct call *call, struct decision *d);
  *
  * stage  set to the stage of the data; the caller must close it, also after an error */
 enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage);
-/* Lets the operation parse the complete body. Errors in the body are kept until decide has checked
- * existence, lease and conditions (decision: 2). Each attempt rewinds the arena to this point. */
+/* Lets the operation parse the complete body. Errors in the body are reported after decide has
+ * checked existence, lease and conditions (decision: 2). Each attempt rewinds the arena to this
+ * point. */
 void prepare_body(struct call *call, struct decision *d);
 
 /* ---- execution of an operation: work.c ---- */
@@ -107,7 +108,7 @@ struct batch;
  * batch. */
 enum state {
     HEALTH,         /* respond to a health request */
-    HELD,           /* account is over its limits; refuse after a delay */
+    HELD,           /* account exceeds its limits; refuse after a delay */
     FIND_VERSION,   /* find the version of a request without x-ms-version */
     FIND_OPERATION, /* find the operation and check the headers */
     FAULT,          /* apply the part of a test's fault that precedes the operation */
@@ -345,7 +346,7 @@ enum error route_authenticate(struct call *call);
  * Returns OK; E_ServerBusyOperations, E_ServerBusyIngress or E_ServerBusyEgress, with retry_after_s
  * in the problem. */
 enum error limits_admit(struct call *call);
-/* Returns true if the error is one that limits_admit() returns. */
+/* Returns true for the errors that limits_admit() returns. */
 bool limits_refused(enum error e);
 /* Runs state HELD. Returns CORS; WAITING. */
 enum state limits_hold(struct flow *flow);
@@ -392,7 +393,7 @@ enum state fault_begin(struct flow *flow);
 /* Returns true if the connection must be closed once `more` bytes of the request body have
  * arrived. */
 bool fault_cuts_body(const struct flow *flow, size_t more);
-/* Renders the error that replaces the response. Returns false if there is none. */
+/* Renders the error that replaces the response. Returns false if no error is to be sent. */
 bool fault_answer(struct flow *flow);
 /* Applies the fault to a complete response. Returns true if the connection must be closed before it
  * is sent. */

@@ -36,7 +36,7 @@ static bool names_website(const struct call *call)
            cut_host(call, &service).ptr && bytes_is_nocase(service, "web");
 }
 
-/* Returns the account in the host name; ptr NULL if there is none. */
+/* Returns the account in the host name; ptr NULL if it contains none. */
 static struct bytes account_of_host(const struct call *call)
 {
     struct bytes service, account = cut_host(call, &service);

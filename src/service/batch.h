@@ -21,8 +21,8 @@
  * Errors of OP_parse and OP_admit apply to the entire batch: nothing is executed, and OP_render
  * renders the error as the only part.
  *
- * Memory: the headers of the parts, about 4 KiB each, and their responses are kept until the end.
- * The memory of a part's decision is freed after its commit.
+ * Memory: the headers of the parts, about 4 KiB each, and their responses are retained until the
+ * end. The memory of a part's decision is freed after its commit.
  *
  * An all-or-nothing batch in one partition (an entity group transaction) is created by
  * OPERATION_TRANSACTION(OP) (request/transaction.c). Its parts may have bodies, which are parsed

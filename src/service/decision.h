@@ -137,7 +137,7 @@ struct decision {
     /* ---- attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* arena position at which each attempt starts */
     unsigned attempts;
-    /* deadline for waiting, kept across attempts; 0 before the first wait */
+    /* deadline for waiting, preserved across attempts; 0 before the first wait */
     instant waits_until;
     struct waiter_key waits_for;       /* of the newest DECIDE_WAITS */
     const struct decision_wake *wakes; /* see decision_wakes() */

@@ -50,7 +50,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
                       const struct endpoint *endpoints, size_t count, instant now, bool *ret_left);
 
 struct task_runner;
-/* Starts the thread that runs tasks. The caller keeps ownership of the arrays. endpoints: one per
+/* Starts the thread that runs tasks. The caller retains ownership of the arrays. endpoints: one per
  * service, or NULL. Returns NULL if no thread can be started. Called on the main thread. */
 struct task_runner *task_runner_start(struct store *store, const struct service *const *services,
                                       const struct endpoint *endpoints, size_t count);

@@ -31,7 +31,7 @@
 
 /* Permissions (see auth/rights.h): resource type and letters of an account SAS; letters of a
  * service SAS; letters that only permit creating; action that a token's owner needs; lowest public
- * access level of a container that lets anybody read it. */
+ * access level of a container that allows anonymous reads. */
 #define ANY          RIGHTS_ANY
 #define MAY(type_, account_, service_, create_, action_, anonymous_)                               \
     .type = type_, .account = account_, .service = service_, .create = create_,                    \

@@ -350,8 +350,8 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
-/* Removes and returns the pending break. Returns false if there is none, or if the client knows no
- * open with this caching yet; the break is then sent after the next response to an open. */
+/* Removes and returns the pending break. Returns false if none is pending, or if the client knows
+ * no open with this caching yet; the break is then sent after the next response to an open. */
 static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
 {
     bool is_taken;

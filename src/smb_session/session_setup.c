@@ -71,7 +71,8 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 {
     enum nt_status status = STATUS_SUCCESS;
 
-    /* After reauthentication a session keeps its account and its first keys. ms-smb2: 3.3.5.5.2 */
+    /* After reauthentication a session retains its account and its first keys. ms-smb2:
+     * 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))
             status = STATUS_ACCESS_DENIED;

@@ -31,7 +31,7 @@ OPERATION_NO_RESULT(replace_entity);
 OPERATION_DECLARE(replace_entity);
 OPERATION_DECLARE_PARSE(replace_entity);
 
-/* Merge Entity, Insert Or Merge Entity: keeps properties not in the request. */
+/* Merge Entity, Insert Or Merge Entity: retains properties not in the request. */
 struct merge_entity_parameters {
     struct parameters base;
     struct entity entity; /* set by parse */

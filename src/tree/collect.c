@@ -1,8 +1,8 @@
 /* Deletes versions that no snapshot contains any more. A task uses the index to visit the versions
  * whose `until` is the generation of a deleted snapshot. It lowers `until` to the newest retained
- * generation that contains the version, or deletes the version if there is none. Thus the `until`
- * of every version is a retained generation or one whose task is not finished, and a task reads
- * only versions whose newest snapshot is the deleted one. */
+ * generation that contains the version, or deletes the version if no generation does. Thus the
+ * `until` of every version is a retained generation or one whose task is not finished, and a task
+ * reads only versions whose newest snapshot is the deleted one. */
 #include <assert.h>
 
 #include "base/endian.h"

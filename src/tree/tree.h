@@ -161,11 +161,11 @@ struct tree_renamed {
      * records; or NULL */
     struct decision_part *replaced;
 };
-/* Moves a node, with everything below it, to another name. It keeps its id. With TREE_OVER_OTHERS,
- * a file may replace a file, and a directory may replace a file or an empty directory. If the two
- * names differ only in case, the node gets the name as given in `to`. Returns TREE_OK,
- * TREE_NOT_FOUND, TREE_EXISTS, TREE_KINDS_DIFFER, TREE_NOT_EMPTY, TREE_INTO_ITSELF, TREE_IS_ROOT,
- * TREE_FAILED. */
+/* Moves a node, with everything below it, to another name. Its id does not change. With
+ * TREE_OVER_OTHERS, a file may replace a file, and a directory may replace a file or an empty
+ * directory. If the two names differ only in case, the node gets the name as given in `to`. Returns
+ * TREE_OK, TREE_NOT_FOUND, TREE_EXISTS, TREE_KINDS_DIFFER, TREE_NOT_EMPTY, TREE_INTO_ITSELF,
+ * TREE_IS_ROOT, TREE_FAILED. */
 enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_place *to, enum tree_over over,
                              struct tree_renamed *ret_renamed);
