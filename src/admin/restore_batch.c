@@ -75,6 +75,7 @@ enum store_result restoring_send_piece(struct restoring *r, const struct piece *
 {
     struct piece_number *place;
     enum store_result result;
+    const struct piece_seal *seal = piece->seal;
     size_t seal_size;
 
     if (2 * r->piece_count >= r->piece_room)
@@ -86,13 +87,15 @@ enum store_result restoring_send_piece(struct restoring *r, const struct piece *
     result = archive_piece(r->archive, piece, r->buffer);
     if (result)
         return result;
-    seal_size = piece->seal ? piece_seal_size(piece_sectors(piece)) : 0;
-    if (!restoring_begin_entry(r, piece->seal ? RESTORE_SEALED : RESTORE_PIECE,
-                               piece->length + seal_size))
+    /* with a store key: archive_piece() has decrypted it */
+    if (seal && seal->store_key > 0)
+        seal = NULL;
+    seal_size = seal ? RESTORE_SEAL_SIZE(piece_sectors(piece)) : 0;
+    if (!restoring_begin_entry(r, seal ? RESTORE_SEALED : RESTORE_PIECE, piece->length + seal_size))
         return STORE_BUSY;
     encode_bytes(&r->batch, bytes_of(r->buffer, piece->length));
-    if (piece->seal)
-        encode_bytes(&r->batch, bytes_of(piece->seal, seal_size));
+    if (seal)
+        encode_bytes(&r->batch, bytes_of(seal->salt, seal_size));
     r->bytes += piece->length;
     return STORE_OK;
 }

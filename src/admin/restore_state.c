@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "admin/restore_pieces.h"
 #include "base/codec.h"
-#include "base/sleeper.h"
 #include "service/deferred_tasks.h"
 #include "service/driver.h"
 #include "service/names.h"
@@ -17,19 +17,6 @@
 #define ARENA_MAX    ((size_t)1 << 30)
 /* Size of changes at which they are committed. */
 #define COMMIT_BYTES (4u << 20)
-
-static bool fail(struct restore *r, const char *problem)
-{
-    if (!r->problem)
-        r->problem = problem;
-    return false;
-}
-
-static bool fail_store(struct restore *r, enum store_result result)
-{
-    return fail(r, result == STORE_NOT_FOUND ? "the restore took too long, and its data was dropped"
-                                             : store_result_text(result));
-}
 
 static struct partition account_partition(const struct restore *r)
 {
@@ -85,7 +72,7 @@ bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct
     r->space = guid_new();
     r->owners = arena_array(r->arena, RESTORE_OWNERS_MAX, sizeof *r->owners);
     *ret_restore = r;
-    return decide(r, attempt_begin) == OK || fail(r, "the store accepts no changes");
+    return decide(r, attempt_begin) == OK || restore_fail(r, "the store accepts no changes");
 }
 
 /* ---- one partition ---- */
@@ -108,7 +95,7 @@ static bool commit(struct restore *r)
         read_view_close(snapshot);
     }
     r->changes = NULL;
-    return result ? fail_store(r, result) : true;
+    return result ? restore_fail_store(r, result) : true;
 }
 
 static struct changes *changes_of(struct restore *r)
@@ -125,88 +112,16 @@ static bool commit_if_large(struct restore *r)
     return !r->changes || changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
 }
 
-static void close_stage(struct restore *r)
-{
-    if (r->stage)
-        stage_close(r->stage);
-    r->stage = NULL;
-    r->pieces = NULL;
-    r->piece_count = 0;
-    r->seals = NULL;
-    r->added = r->seal_room = 0;
-}
-
 static bool begin_partition(struct restore *r, struct bytes key)
 {
     bool committed = commit(r);
 
-    close_stage(r);
+    restore_close_pieces(r);
     arena_free(r->part);
     r->part = arena_new(ARENA_MAX);
     r->key = arena_copy(r->part, key);
     r->has_partition = true;
     return committed;
-}
-
-/* Records the seal of the next piece. */
-static void add_seal(struct restore *r, struct bytes seal)
-{
-    if (r->added == r->seal_room) {
-        size_t room = r->seal_room > 0 ? 2 * r->seal_room : 64;
-        const struct piece_seal **seals = arena_array(r->part, room, sizeof *seals);
-
-        if (r->added > 0)
-            memcpy(seals, r->seals, r->added * sizeof *seals);
-        r->seals = seals;
-        r->seal_room = room;
-    }
-    r->seals[r->added++] =
-        seal.ptr ? memcpy(arena_alloc(r->part, seal.len), seal.ptr, seal.len) : NULL;
-}
-
-/* seal: ptr NULL: the piece is not encrypted */
-static bool add_piece(struct restore *r, struct bytes data, struct bytes seal)
-{
-    enum store_result result = STORE_OK;
-    struct sleeper sleeper;
-
-    if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces ||
-        (seal.ptr && seal.len != piece_seal_size(piece_sectors_of((uint32_t)data.len))))
-        return fail(r, "a piece of the backup is malformed");
-    add_seal(r, seal);
-    if (!r->stage)
-        r->stage = stage_open(r->endpoint->store, UINT64_MAX);
-    stage_cut(r->stage, data.len);
-    sleeper_init(&sleeper);
-    while (!result && data.len > 0) {
-        size_t taken = 0;
-
-        result = stage_write(r->stage, data, sleeper_arm(&sleeper), &taken);
-        data = bytes_from(data, taken);
-        if (result == STORE_WAIT) {
-            sleeper_wait(&sleeper);
-            result = STORE_OK;
-        }
-    }
-    sleeper_release(&sleeper);
-    return result ? fail_store(r, result) : true;
-}
-
-static bool finish_stage(struct restore *r)
-{
-    enum store_result result;
-    struct sleeper sleeper;
-
-    if (!r->stage || r->pieces)
-        return true;
-    sleeper_init(&sleeper);
-    while ((result = stage_finish(r->stage, sleeper_arm(&sleeper))) == STORE_WAIT)
-        sleeper_wait(&sleeper);
-    sleeper_release(&sleeper);
-    if (result)
-        return fail_store(r, result);
-    r->pieces = stage_pieces(r->stage, &r->piece_count);
-    return true;
 }
 
 /* ---- entries ---- */
@@ -220,16 +135,15 @@ static bool put_record(struct restore *r, struct decoder *in)
 
     record.value = decode_bytes(in);
     record.piece_count = (size_t)decode_u64(in);
-    if (in->bad || record.piece_count > (size_t)(in->end - in->at) || !finish_stage(r))
-        return fail(r, "a record of the backup is malformed");
+    if (in->bad || record.piece_count > (size_t)(in->end - in->at) || !restore_finish_pieces(r))
+        return restore_fail(r, "a record of the backup is malformed");
     pieces = arena_array(r->batch, record.piece_count, sizeof *pieces);
     for (size_t i = 0; i < record.piece_count; i++) {
         uint64_t number = decode_u64(in);
 
         if (in->bad || number >= r->piece_count)
-            return fail(r, "a record of the backup refers to a missing piece");
+            return restore_fail(r, "a record of the backup refers to a missing piece");
         pieces[i] = r->pieces[number];
-        pieces[i].seal = r->seals[number];
     }
     if (functions->without_lease && !r->is_move)
         record.value = functions->without_lease(r->batch, family, &record);
@@ -246,7 +160,7 @@ static bool remove_record(struct restore *r, struct decoder *in)
     struct record record;
 
     if (in->bad)
-        return fail(r, "a batch is truncated");
+        return restore_fail(r, "a batch is truncated");
     before =
         read_view_open(r->endpoint->store, (struct partition){ r->space, r->key }, STORE_MAY_BLOCK);
     result = read_view_get(before, family, key, r->batch, &record);
@@ -255,7 +169,7 @@ static bool remove_record(struct restore *r, struct decoder *in)
         changes_delete(changes_of(r), family, key);
     }
     read_view_close(before);
-    return !result || result == STORE_NOT_FOUND || fail_store(r, result);
+    return !result || result == STORE_NOT_FOUND || restore_fail_store(r, result);
 }
 
 static bool put_owner(struct restore *r, struct decoder *in)
@@ -265,7 +179,7 @@ static bool put_owner(struct restore *r, struct decoder *in)
     if (in->bad || r->owner_count == RESTORE_OWNERS_MAX ||
         key.len + value.len > RESTORE_OWNER_BYTES_MAX ||
         !r->endpoint->service->restore->is_owner(key))
-        return fail(r, "the record of the restored resource is malformed");
+        return restore_fail(r, "the record of the restored resource is malformed");
     r->owners[r->owner_count++] =
         (struct record){ .key = arena_copy(r->arena, key), .value = arena_copy(r->arena, value) };
     return true;
@@ -280,7 +194,7 @@ static bool put_counter(struct restore *r, struct bytes name, uint64_t sum)
         store_count(r->endpoint->store, r->space, name, STORE_MAY_BLOCK, &now, &sequence);
 
     if (result)
-        return fail_store(r, result);
+        return restore_fail_store(r, result);
     if ((uint64_t)now != sum)
         changes_count(changes_of(r), name, (int64_t)(sum - (uint64_t)now));
     return true;
@@ -297,7 +211,7 @@ static bool put_row(struct restore *r, enum restore_entry entry, struct decoder 
                              : (struct bytes){ NULL, 0 };
 
     if (in->bad)
-        return fail(r, "a row of the backup is malformed");
+        return restore_fail(r, "a row of the backup is malformed");
     if (entry == RESTORE_COUNTER && !put_counter(r, key, sum))
         return false;
     if (entry == RESTORE_INDEX)
@@ -317,7 +231,7 @@ static bool put_entry(struct restore *r, struct decoder *in)
     if (entry == RESTORE_OWNER)
         return put_owner(r, in);
     if (entry != RESTORE_PARTITION && !r->has_partition)
-        return fail(r, "a batch does not start with a partition");
+        return restore_fail(r, "a batch does not start with a partition");
     switch (entry) {
     case RESTORE_PARTITION:
     case RESTORE_PIECE:
@@ -326,8 +240,9 @@ static bool put_entry(struct restore *r, struct decoder *in)
         if (entry == RESTORE_SEALED)
             seal = decode_bytes(in);
         if (in->bad || !data.ptr || (entry == RESTORE_SEALED && !seal.ptr))
-            return fail(r, "a batch is truncated");
-        return entry == RESTORE_PARTITION ? begin_partition(r, data) : add_piece(r, data, seal);
+            return restore_fail(r, "a batch is truncated");
+        return entry == RESTORE_PARTITION ? begin_partition(r, data)
+                                          : restore_add_piece(r, data, seal);
     case RESTORE_RECORD:
         return put_record(r, in);
     case RESTORE_REMOVE:
@@ -340,7 +255,7 @@ static bool put_entry(struct restore *r, struct decoder *in)
     case RESTORE_OWNER:
         break;
     }
-    return fail(r, "a batch contains an unknown kind of entry");
+    return restore_fail(r, "a batch contains an unknown kind of entry");
 }
 
 bool restore_put(struct restore *r, struct bytes batch)
@@ -467,7 +382,7 @@ static enum error attempt_drop(struct decision *d, void *of)
 
 void restore_free(struct restore *r, bool published)
 {
-    close_stage(r);
+    restore_close_pieces(r);
     if (!published)
         (void)decide(r, attempt_drop); /* if this fails, the deferred task drops the space */
     if (r->is_move)

@@ -11,16 +11,21 @@
 #ifndef LAGRA_ADMIN_RESTORE_STATE_H
 #define LAGRA_ADMIN_RESTORE_STATE_H
 
+#include <stddef.h>
+
 #include "service/operation.h"
 #include "service/server.h"
 #include "store/piece.h"
 
-#define RESTORE_DAYS_MAX        1u
+#define RESTORE_DAYS_MAX           1u
 /* Maximum batch size: the largest piece, or the largest record. */
-#define RESTORE_BATCH_MAX       ((size_t)8 << 20)
+#define RESTORE_BATCH_MAX          ((size_t)8 << 20)
 /* Limits for records in the container's own partition. */
-#define RESTORE_OWNERS_MAX      1024u
-#define RESTORE_OWNER_BYTES_MAX (64u << 10)
+#define RESTORE_OWNERS_MAX         1024u
+#define RESTORE_OWNER_BYTES_MAX    (64u << 10)
+
+/* Size of the salt and tags of a piece. */
+#define RESTORE_SEAL_SIZE(sectors) (piece_seal_size(sectors) - offsetof(struct piece_seal, salt))
 
 /* Entries of a batch, each followed by the data shown (base/codec.h). */
 enum restore_entry {
@@ -35,7 +40,7 @@ enum restore_entry {
     RESTORE_TASK,    /* u64 due, u64 kind; payload */
     RESTORE_REMOVE,  /* u8 family; key of a record that may exist */
     RESTORE_UNINDEX, /* key of an index record that may exist */
-    RESTORE_SEALED,  /* bytes of an encrypted piece; its seal (struct piece_seal) */
+    RESTORE_SEALED,  /* bytes of a piece with the key of a customer; its salt and tags */
 };
 
 struct restore {
@@ -56,11 +61,12 @@ struct restore {
     bool has_partition;
     struct arena *part; /* memory for its key */
     struct bytes key;
-    struct stage *stage;
-    const struct piece *pieces; /* pieces of the stage, once it is finished */
+    /* pieces without and with a seal, which are stored as they are; NULL if unused */
+    struct stage *stages[2];
+    const struct piece *pieces; /* pieces of both, in `part`, once they are finished */
     size_t piece_count;
     const struct piece_seal *
-        *seals; /* of the pieces added so far, in `part`; NULL: not encrypted */
+        *seals; /* of the pieces added so far, in `part`; NULL for those without */
     size_t added, seal_room;
     struct arena *batch;     /* memory for the changes */
     struct changes *changes; /* changes not committed yet; NULL if none */

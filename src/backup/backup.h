@@ -2,7 +2,7 @@
  * uses it.
  *
  *   DIR/20261126T004512.123Z/     one backup, named after its start (UTC); the last one is newest
- *       records/ extents/ synced format    a data directory ready to start
+ *       records/ extents/ synced format keys    a data directory ready to start
  *       backup.list                        its files and their checksums (list.h)
  *   DIR/20261126T004512.123Z.tmp/ unfinished, possibly by a kill; removed by the next backup
  *

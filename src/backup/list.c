@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/crc.h"
 #include "base/file.h"
+#include "store/keyring.h"
 
 #define FIRST_LINE     "lagra backup 1\n"
 /* Enough for a million files. */
@@ -64,7 +65,8 @@ bool backup_list_knows(const char *name)
                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ-.";
     const char *rest = NULL;
 
-    if (strcmp(name, "format") == 0 || strcmp(name, "synced") == 0)
+    if (strcmp(name, "format") == 0 || strcmp(name, "synced") == 0 ||
+        strcmp(name, KEYRING_FILE) == 0)
         return true;
     if (strncmp(name, "records/", strlen("records/")) == 0)
         rest = name + strlen("records/");

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "store/keyring.h"
 
 struct take {
     struct backup_work *work;
@@ -284,6 +285,27 @@ static bool list_logs_again(struct take *take)
     return listed;
 }
 
+/* Copies the keys of a directory that is encrypted at rest. They do not change while a server
+ * runs. */
+static bool copy_keys(struct take *take)
+{
+    char *path = file_path(take->source->location, KEYRING_FILE);
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status = { .st_size = 0 };
+    bool copied = from >= 0 || errno == ENOENT || work_fail_errno(take->work, "open %s", path);
+
+    if (from >= 0) {
+        struct item item = { .name = KEYRING_FILE };
+
+        copied = fstat(from, &status) == 0 || work_fail_errno(take->work, "read %s", path);
+        item.size = item.end = (uint64_t)status.st_size;
+        copied = copied && copy_from(take, &item, from);
+        close(from);
+    }
+    free(path);
+    return copied;
+}
+
 static bool seal(struct take *take)
 {
     const char *problem = "";
@@ -334,7 +356,7 @@ static bool take_state(struct take *take)
 
     if (!source->begin(take->work, source->context, &state))
         return false;
-    taken = copy_state(take, &state);
+    taken = copy_keys(take) && copy_state(take, &state);
     /* Called even after a failure. Its result applies to everything copied so far. */
     taken = source->end(take->work, source->context) && taken;
     return taken && seal(take) && name_it(take);

@@ -10,6 +10,7 @@
 
 #include "backup/backup_private.h"
 #include "base/file.h"
+#include "store/keyring.h"
 
 /* Computes the totals of the progress. */
 static void add_up(struct backup_work *work, int backup, const struct backup_list *list)
@@ -226,6 +227,7 @@ static void remove_restored(int folder, const char *path)
 
     (void)unlinkat(folder, "format", 0);
     (void)unlinkat(folder, "synced", 0);
+    (void)unlinkat(folder, KEYRING_FILE, 0);
     (void)folder_remove_parts(&unheard, folder);
     if (path)
         (void)rmdir(path);

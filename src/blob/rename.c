@@ -4,6 +4,7 @@
 #include "blob/access_control.h"
 #include "blob/container_root.h"
 #include "blob/contents.h"
+#include "blob/immutability.h"
 #include "blob/kept_paths.h"
 #include "blob/namespace.h"
 #include "blob/snapshot_changes.h"
@@ -80,7 +81,9 @@ enum error path_rename_find_source(struct decision *d, const struct path_rename 
     read = blob_read(part->before, d->arena, blob_base, &source->blob);
     if (read)
         return decision_fail_content(d, read);
-    if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))
+    if (source->blob.uncommitted ||
+        (blob_has_expired(&source->blob, d->now) &&
+         !container_retains(&container->immutability, &source->blob, d->now)))
         return E_SourcePathNotFound;
     node->rename_source = source;
     node->leaves = is_across(d, asked) ? &container->immutability : NULL;

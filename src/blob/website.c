@@ -4,6 +4,7 @@
  * the blob's, from which the bytes are read. */
 #include "blob/blob_operations.h"
 
+#include "blob/immutability.h"
 #include "blob/namespace.h"
 #include "properties/service_properties.h"
 
@@ -54,7 +55,7 @@ static enum error open_blob(struct decision *d, struct bytes name)
         return read_view_is_deleted(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
     if (result)
         return decision_fail_store(d, result);
-    if (blob->uncommitted || blob_has_expired(blob, d->now))
+    if (blob->uncommitted || file_has_expired(d, blob))
         return E_WebContentNotFound;
     d->subject = (struct subject){ .exists = true, .etag = blob->etag, .modified = blob->modified };
     return OK;

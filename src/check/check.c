@@ -390,9 +390,12 @@ static enum store_result list_put_off(struct check *check)
 /* ---- all passes ---- */
 
 /* Opens the store and verifies its structure. ret_bytes: total size of all content */
-static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
+static bool open_checked(struct check *check, const char *location, const struct master_keys *keys,
+                         uint64_t *ret_bytes)
 {
-    const struct store_options options = { .location = location, .must_exist = true, .sync = true };
+    const struct store_options options = {
+        .location = location, .must_exist = true, .sync = true, .master_keys = keys
+    };
     struct store_usage usage;
     const char *problem = "";
 
@@ -405,12 +408,12 @@ static bool open_checked(struct check *check, const char *location, uint64_t *re
     return true;
 }
 
-static bool look_at_all(struct check *check, const char *location)
+static bool look_at_all(struct check *check, const char *location, const struct master_keys *keys)
 {
     enum store_result result;
     uint64_t bytes;
 
-    if (!open_checked(check, location, &bytes))
+    if (!open_checked(check, location, keys, &bytes))
         return false;
     check->buffer = xmalloc(CHECK_READ_BYTES);
     result = store_inspect(check->store, learn, finding, check);
@@ -445,7 +448,8 @@ static void say_totals(const struct check *check)
     check_report_totals(totals, KINDS, check->findings);
 }
 
-int check_run(const char *location, const char *salvage_to, bool json)
+int check_run(const char *location, const char *salvage_to, const struct master_keys *keys,
+              bool json)
 {
     struct check check = { .salvages = salvage_to != NULL };
     const struct salvage_listener listener = { finding, check_record_lost, &check };
@@ -453,12 +457,12 @@ int check_run(const char *location, const char *salvage_to, bool json)
     bool done = true;
 
     check_report_begin(json);
-    if (salvage_to && store_salvage(location, salvage_to, &listener, &problem)) {
+    if (salvage_to && store_salvage(location, salvage_to, keys, &listener, &problem)) {
         fprintf(stderr, "lagra: cannot salvage %s to %s: %s\n", location, salvage_to, problem);
         done = false;
     }
     if (done)
-        done = look_at_all(&check, salvage_to ? salvage_to : location);
+        done = look_at_all(&check, salvage_to ? salvage_to : location, keys);
     if (done)
         say_totals(&check);
     release(&check);

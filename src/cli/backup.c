@@ -20,6 +20,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/admin_client.h"
+#include "server/open_store.h"
+#include "store/master_keys.h"
 #include "base/progress.h"
 
 /* Interval of progress reports to the server, which releases the snapshot if they stop
@@ -36,6 +38,7 @@ const struct command_option back_up_options[] = {
     { "rate", "MIB", "maximum MiB read per second (default: 32; 0 means no limit)" },
     { "full", NULL, "copy everything, without hard links to the previous backup" },
     { "stopped", NULL, "back up the data directory of a stopped server" },
+    { "encryptionKey", "FILE", "with --stopped: keys of a directory that is encrypted at rest" },
     { NULL, NULL, NULL },
 };
 const struct command_option back_up_copy_options[] = {
@@ -205,15 +208,22 @@ static bool take_lock(struct back_up *back_up)
 
 static bool open_stopped(struct back_up *back_up)
 {
-    const struct store_options options = { .location = back_up->call->options->location,
-                                           .must_exist = true,
-                                           .sync = true };
+    struct store_options options = { .location = back_up->call->options->location,
+                                     .must_exist = true,
+                                     .sync = true };
+    enum store_result result;
+    struct master_keys *keys;
     const char *problem = "";
 
-    if (!store_open_embedded(&options, &back_up->store, &problem))
-        return true;
-    fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", options.location, problem);
-    return false;
+    if (!read_master_keys(command_key_path(back_up->call), &keys))
+        return false;
+    options.master_keys = keys;
+    result = store_open_embedded(&options, &back_up->store, &problem);
+    master_keys_free(keys);
+    if (result)
+        fprintf(stderr, "lagra: cannot open the data directory %s: %s\n", options.location,
+                problem);
+    return !result;
 }
 
 static void print_json(const struct back_up *back_up, const struct backup_progress *progress,

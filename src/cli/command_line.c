@@ -25,17 +25,36 @@ static bool take_switch(int *argc, char **argv, const char *name)
     return true;
 }
 
-/* check [--json] [--salvage] FOLDER [NEW-FOLDER] */
+/* Removes an option and its value from the arguments. Returns the value, or NULL if it is not
+ * given. */
+static const char *take_value(int *argc, char **argv, const char *name)
+{
+    for (int i = 1; i + 1 < *argc; i++) {
+        const char *value = argv[i + 1];
+
+        if (strcmp(argv[i], name) != 0)
+            continue;
+        *argc -= 2;
+        memmove(&argv[i], &argv[i + 2], (size_t)(*argc - i) * sizeof argv[0]);
+        return value;
+    }
+    return NULL;
+}
+
+/* check [--json] [--encryptionKey FILE] [--salvage] FOLDER [NEW-FOLDER] */
 static enum options_result parse_check(int argc, char **argv, struct command_line *line)
 {
     bool json = take_switch(&argc, argv, "--json");
     bool salvages = take_switch(&argc, argv, "--salvage");
+    const char *keys = take_value(&argc, argv, "--encryptionKey");
 
     line->command = COMMAND_CHECK;
     if (argc != (salvages ? 3 : 2) || argv[1][0] == '-') {
-        fprintf(stderr, "lagra: check expects [--json] DIR, or [--json] --salvage DIR NEW-DIR\n");
+        fprintf(stderr, "lagra: check expects [--json] [--encryptionKey FILE] DIR, or [--json] "
+                        "[--encryptionKey FILE] --salvage DIR NEW-DIR\n");
         return OPTIONS_WRONG;
     }
+    line->options.encryption_key_path = keys;
     line->options.location = argv[1];
     line->salvage_to = salvages ? argv[2] : NULL;
     line->json = json;

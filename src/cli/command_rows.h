@@ -52,6 +52,15 @@ static inline const char *command_value(const struct command_call *call, const c
     return NULL;
 }
 
+/* Returns the file of master keys: of the command's option --encryptionKey, else of the server's;
+ * NULL if neither is given. */
+static inline const char *command_key_path(const struct command_call *call)
+{
+    const char *own = command_value(call, "encryptionKey");
+
+    return own ? own : call->options->encryption_key_path;
+}
+
 /* Options that all commands with `run` accept. */
 extern const struct command_option command_common_options[];
 

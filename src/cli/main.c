@@ -8,7 +8,21 @@
 #include "check/check.h"
 #include "cli/command_rows.h"
 #include "cli/commands.h"
+#include "server/open_store.h"
 #include "server/serve.h"
+#include "store/master_keys.h"
+
+static int check(const struct command_line *line)
+{
+    struct master_keys *keys;
+    int status;
+
+    if (!read_master_keys(line->options.encryption_key_path, &keys))
+        return EXIT_FAILURE;
+    status = check_run(line->options.location, line->salvage_to, keys, line->json);
+    master_keys_free(keys);
+    return status;
+}
 
 int main(int argc, char **argv)
 {
@@ -54,6 +68,6 @@ int main(int argc, char **argv)
         log_console(shown);
     log_aborts();
     if (line.command == COMMAND_CHECK)
-        return check_run(options->location, line.salvage_to, line.json);
+        return check(&line);
     return serve(&line.options);
 }

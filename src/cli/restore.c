@@ -15,6 +15,8 @@
 #include "blob/blob.h"
 #include "file/file.h"
 #include "cli/admin_client.h"
+#include "server/open_store.h"
+#include "store/master_keys.h"
 #include "base/progress.h"
 #include "queue/queue.h"
 #include "service/names.h"
@@ -26,11 +28,13 @@ const struct command_option restore_options[] = {
     { "account", "NAME", "account name; required if there are several accounts" },
     { "as", "NAME", "name of the restored resource" },
     { "replace", NULL, "delete an existing resource of that name" },
+    { "encryptionKey", "FILE", "keys of a backup that is encrypted at rest" },
     { NULL, NULL, NULL },
 };
 const struct command_option restore_all_options[] = {
     { "account", "NAME", "account name; required if there are several accounts" },
     { "replace", NULL, "delete existing resources of the same names" },
+    { "encryptionKey", "FILE", "keys of a backup that is encrypted at rest" },
     { NULL, NULL, NULL },
 };
 
@@ -173,16 +177,23 @@ static bool restore_one(struct restorer *r, const struct kind *kind, const char 
 static bool open_backup(struct restorer *r, const char *folder)
 {
     struct backup_work work = { .rate = 0 };
+    struct master_keys *keys;
+    enum store_result result;
     const char *problem = "";
     char path[64];
 
+    if (!read_master_keys(command_key_path(r->call), &keys))
+        return false;
     r->folder = backup_verify_records(&work, folder);
     if (r->folder < 0) {
         fprintf(stderr, "lagra: %s: %s\n", folder, work.problem);
+        master_keys_free(keys);
         return false;
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", r->folder);
-    if (!archive_open(path, &r->archive, &problem))
+    result = archive_open(path, keys, &r->archive, &problem);
+    master_keys_free(keys);
+    if (!result)
         return true;
     fprintf(stderr, "lagra: %s: %s\n", folder, problem);
     close(r->folder);

@@ -164,18 +164,34 @@ static enum options_result check_management(const struct option_settings *settin
     return OPTIONS_WRONG;
 }
 
-/* Uses systemd's credential "accounts" (LoadCredential=accounts:FILE) unless an option specifies an
- * accounts file. man: systemd.exec(5) */
-static void find_credential(struct options *options)
+/* Uses systemd's credential of this name (LoadCredential=NAME:FILE) unless an option specifies a
+ * file. path: buffer for the credential's path. man: systemd.exec(5) */
+static void find_credential(const char *name, char path[PATH_MAX], const char **option)
 {
-    static char path[PATH_MAX];
     const char *folder = getenv("CREDENTIALS_DIRECTORY");
 
-    if (options->accounts_path || !folder ||
-        snprintf(path, sizeof path, "%s/accounts", folder) >= (int)sizeof path ||
+    if (*option || !folder || snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX ||
         access(path, F_OK) != 0)
         return;
-    options->accounts_path = path;
+    *option = path;
+}
+
+static void find_credentials(struct options *options)
+{
+    static char accounts[PATH_MAX], encryption_key[PATH_MAX];
+
+    find_credential("accounts", accounts, &options->accounts_path);
+    if (!options->in_memory)
+        find_credential("encryptionKey", encryption_key, &options->encryption_key_path);
+}
+
+static enum options_result check_encryption(const struct options *options)
+{
+    if (!options->encryption_key_path || !options->in_memory)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --encryptionKey has no effect with --inMemoryPersistence, which stores "
+                    "nothing on disk\n");
+    return OPTIONS_WRONG;
 }
 
 enum options_result serve_options_read_checked(const char *name, int argc, char **argv,
@@ -184,7 +200,7 @@ enum options_result serve_options_read_checked(const char *name, int argc, char 
 {
     enum options_result result = serve_options_read(argc, argv, settings, options);
 
-    find_credential(options);
+    find_credentials(options);
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
         if (settings_name_service(settings, i, ORIGIN_COMMAND_LINE) && !options->listen[i].wanted) {
             fprintf(stderr, "lagra: %s serves a single service and accepts no options of others\n",
@@ -202,5 +218,7 @@ enum options_result serve_options_read_checked(const char *name, int argc, char 
         result = check_times(options);
     if (!result)
         result = check_certificate(options);
+    if (!result)
+        result = check_encryption(options);
     return result ? result : check_oauth(options);
 }

@@ -287,17 +287,19 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
 /* Creates the cipher for a piece, unless the current one has the same salt. */
 static enum store_result begin_piece(struct content_reader *reader, const struct piece *piece)
 {
-    const uint8_t *salt = piece->seal->salt;
+    const uint8_t *salt = piece->seal->salt, *key = reader->key;
 
     if (reader->cipher && memcmp(reader->salt, salt, DATA_SALT_SIZE) == 0)
         return STORE_OK;
-    if (!reader->key) {
+    if (piece->seal->store_key > 0)
+        key = piece_store_key(reader->store, piece);
+    else if (!key)
         log_line(LOG_ERROR, "content: a piece in extent %08x is read without its key",
                  piece->extent);
+    if (!key)
         return STORE_CORRUPT;
-    }
     data_cipher_free(reader->cipher);
-    reader->cipher = data_cipher_new(reader->key, salt);
+    reader->cipher = data_cipher_new(key, salt);
     memcpy(reader->salt, salt, DATA_SALT_SIZE);
     return STORE_OK;
 }

@@ -99,6 +99,7 @@ const struct option_row option_rows[] = {
     { "oauthRoles",            0,  "FILE", "role assignments, as printed by az role assignment list; reread on SIGHUP", MEMBER(oauth_roles_path), SET_FILE },
     { "oauthAccounts",         0,  "FILE", "subscriptions and resource groups of accounts, as printed by az storage account list; reread on SIGHUP", MEMBER(oauth_accounts_path), SET_FILE },
     { "accountsFile",          0,  "FILE", "accounts in the format of AZURITE_ACCOUNTS, or one per line; reread on SIGHUP", MEMBER(accounts_path), SET_FILE },
+    { "encryptionKey",         0,  "FILE", "encrypt a new data directory at rest with keys that the key in FILE protects, and open it with it (docs/encryption.md)", MEMBER(encryption_key_path), SET_FILE },
     { "disallowPublicAccess",  0,  NULL,   "allow no public access to any container", MEMBER(no_public_access), SET_TRUE },
     { "disableTelemetry",      0,  NULL,   "accepted for compatibility with Azurite; Lagra has no telemetry", 0, IGNORE },
     { "config",                0,  "FILE", "also read options from FILE, one NAME = VALUE per line; overridden by LAGRA_NAME in the environment and by the command line", MEMBER(config_path), CONFIG },

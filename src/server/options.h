@@ -85,10 +85,11 @@ struct options {
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;
-    bool oauth_basic;            /* accept bearer tokens without checking signatures */
-    bool allow_unchecked_tokens; /* oauth_basic on other addresses than loopback */
-    const char *accounts_path;   /* accounts and their keys; reread on SIGHUP */
-    const char *oauth_issuer;    /* with oauth_keys_path: accept bearer tokens */
+    bool oauth_basic;                /* accept bearer tokens without checking signatures */
+    bool allow_unchecked_tokens;     /* oauth_basic on other addresses than loopback */
+    const char *encryption_key_path; /* master keys (store/master_keys.h), or NULL */
+    const char *accounts_path;       /* accounts and their keys; reread on SIGHUP */
+    const char *oauth_issuer;        /* with oauth_keys_path: accept bearer tokens */
     const char *oauth_audience;
     const char *oauth_keys_path;
     const char *oauth_roles_path;

@@ -10,11 +10,12 @@
 
 struct archive;
 
-/* folder: folder of one backup. *ret_problem: like store_open_embedded()
+/* folder: folder of one backup. masters: keys of the operator, for a backup that is encrypted at
+ * rest; used only during the call; or NULL. *ret_problem: like store_open_embedded()
  *
  * Returns STORE_OK, STORE_NOT_FOUND if it is not a backup, STORE_CORRUPT, STORE_IO. */
-enum store_result archive_open(const char *folder, struct archive **ret_archive,
-                               const char **ret_problem);
+enum store_result archive_open(const char *folder, const struct master_keys *masters,
+                               struct archive **ret_archive, const char **ret_problem);
 /* Reads a running store. Each partition is read as a consistent snapshot (archive_select()),
  * everything else in its state at the time of the call; archive_take_changes() returns later
  * changes. Returns NULL if the engine has no files. */
@@ -87,7 +88,8 @@ enum store_result archive_take_changes(struct archive *archive, struct arena *ar
 enum store_result archive_changed_row(struct archive *archive, const struct archive_change *change,
                                       archive_row_found *found, void *context);
 
-/* Reads all bytes of a piece. Returns STORE_OK, STORE_CORRUPT, STORE_IO (logged). */
+/* Reads all bytes of a piece; decrypts them if it is encrypted with a store key. A piece with the
+ * key of a customer is read as it is stored. Returns STORE_OK, STORE_CORRUPT, STORE_IO (logged). */
 enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to);
 
 #endif

@@ -39,10 +39,12 @@ struct salvage_listener {
  * bytes of pieces are not copied; records that refer to them are, and reading those bytes still
  * returns STORE_CORRUPT.
  *
- * to  new or empty folder
+ * to       new or empty folder
+ * masters  keys of the operator, for a folder that is encrypted at rest, or NULL. The new folder
+ *          has the same store keys
  *
  * Returns STORE_OK, STORE_BUSY, STORE_IO; *ret_problem: like store_open_embedded(). */
-enum store_result store_salvage(const char *from, const char *to,
+enum store_result store_salvage(const char *from, const char *to, const struct master_keys *masters,
                                 const struct salvage_listener *listener, const char **ret_problem);
 
 #endif

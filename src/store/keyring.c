@@ -390,3 +390,21 @@ enum store_result keyring_create(int folder, const struct master_keys *masters,
         *ret_keyring = keyring;
     return result;
 }
+
+enum store_result keyring_copy(int folder, int from, const struct master_keys *masters,
+                               struct keyring **ret_keyring, const char **ret_problem)
+{
+    enum store_result result = keyring_open(from, masters, KEYRING_LOOK, ret_keyring, ret_problem);
+
+    if (result == STORE_NOT_FOUND) {
+        *ret_problem = "the data directory from which it takes its keys has none";
+        return STORE_CORRUPT;
+    }
+    if (!result)
+        result = save(folder, *ret_keyring, masters, ret_problem);
+    if (result) {
+        keyring_free(*ret_keyring);
+        *ret_keyring = NULL;
+    }
+    return result;
+}

@@ -49,6 +49,10 @@ enum store_result keyring_open(int folder, const struct master_keys *masters, en
  * STORE_OK, STORE_IO. Startup thread. */
 enum store_result keyring_create(int folder, const struct master_keys *masters,
                                  struct keyring **ret_keyring, const char **ret_problem);
+/* Gives a new data directory the same store keys as another one has, such as another cell of the
+ * cluster. from: folder of that one. Returns like keyring_open(); STORE_NOT_FOUND never. */
+enum store_result keyring_copy(int folder, int from, const struct master_keys *masters,
+                               struct keyring **ret_keyring, const char **ret_problem);
 /* Reads the contents of a file `keys`, without rotation. Returns like keyring_open(). */
 enum store_result keyring_read(struct bytes file, const struct master_keys *masters,
                                struct keyring **ret_keyring, const char **ret_problem);
@@ -57,6 +61,8 @@ struct bytes keyring_write(const struct keyring *keyring, const struct master_ke
                            struct arena *arena);
 /* Wipes and frees it. keyring: may be NULL */
 void keyring_free(struct keyring *keyring);
+/* Returns the keys of a store that is encrypted at rest, or NULL. Thread-safe. */
+const struct keyring *store_keyring(const struct store *store);
 
 enum key_use { KEY_FOR_PIECES, KEY_FOR_RECORDS, KEY_FOR_KEYS, KEY_USES };
 

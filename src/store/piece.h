@@ -18,9 +18,13 @@ struct stage *stage_open(struct store *store, uint64_t length_hint);
 /* Requests the MD5 of all bytes. Called before the first stage_write(). A thread of the store
  * computes it during the writes, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
-/* Encrypts the pieces with a copy of the key. The MD5 is that of the bytes as written to the stage.
- * Called before the first stage_write(). The store wipes the copy. */
+/* Encrypts the pieces with a copy of the key, instead of the store's key. The MD5 is that of the
+ * bytes as written to the stage. Called before the first stage_write(). The store wipes the
+ * copy. */
 void stage_encrypt(struct stage *stage, const uint8_t key[DATA_KEY_SIZE]);
+/* Stores the pieces as they are written to the stage: they are encrypted already. Called before the
+ * first stage_write(). */
+void stage_keep(struct stage *stage);
 /* Ends a piece after `bytes` more bytes (1 or more); the bytes after them start a new piece. May
  * be called again once they are written. Used at block boundaries when blocks are copied. */
 void stage_cut(struct stage *stage, uint64_t bytes);
@@ -63,6 +67,10 @@ enum store_result piece_read(struct store *store, const struct piece *piece, uin
  * Returns STORE_OK; STORE_CORRUPT if the key is another one, or the bytes have changed (logged) */
 enum store_result piece_decrypt(const struct piece *piece, struct data_cipher *cipher,
                                 uint32_t offset, uint32_t length, void *to);
+
+/* Returns the key of a piece that is encrypted with a store key, valid as long as the store; NULL
+ * if the store does not have it (logged). */
+const uint8_t *piece_store_key(struct store *store, const struct piece *piece);
 
 /* Returns a copy of the piece whose checksums and seal are in the arena. */
 struct piece piece_copy(struct arena *arena, const struct piece *piece);

@@ -5,6 +5,7 @@
 
 #include "base/codec.h"
 #include "base/endian.h"
+#include "store/keyring.h"
 
 /* Minimum size of a piece in a value: three varints and one CRC. */
 #define PIECE_BYTES_MIN 7
@@ -14,16 +15,30 @@
 /* Writes whether a piece is encrypted, and its seal. */
 static void encode_seal(struct text *out, const struct piece *piece)
 {
-    encode_u8(out, piece->seal != NULL);
-    if (piece->seal)
-        encode_fixed(out, piece->seal, piece_seal_size(piece_sectors(piece)));
+    const struct piece_seal *seal = piece->seal;
+
+    assert(!seal || seal->store_key <= KEYRING_MAX);
+    encode_u8(out, seal ? (uint8_t)(1 + seal->store_key) : 0);
+    if (!seal)
+        return;
+    encode_fixed(out, seal->salt, sizeof seal->salt);
+    encode_fixed(out, seal->tags, piece_sectors(piece) * sizeof seal->tags[0]);
+}
+
+/* Returns the version that a value with this piece needs at least. */
+static uint8_t version_of(const struct piece *piece)
+{
+    if (!piece->seal)
+        return RECORD_VALUE_VERSION;
+    return piece->seal->store_key > 0 ? RECORD_VALUE_VERSION_STORE_KEY
+                                      : RECORD_VALUE_VERSION_ENCRYPTED;
 }
 
 struct bytes record_value_encode(struct arena *arena, struct bytes payload,
                                  const struct piece *pieces, size_t piece_count)
 {
     size_t capacity = 1 + VARINT_BYTES_MAX + payload.len;
-    bool encrypted = false;
+    uint8_t version = RECORD_VALUE_VERSION;
     struct text out;
 
     for (size_t i = 0; i < piece_count; i++) {
@@ -31,10 +46,11 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
 
         capacity += PIECE_HEAD_MAX + sectors * sizeof(uint32_t) + 1;
         capacity += pieces[i].seal ? piece_seal_size(sectors) : 0;
-        encrypted = encrypted || pieces[i].seal;
+        if (version < version_of(&pieces[i]))
+            version = version_of(&pieces[i]);
     }
     text_init(&out, arena, capacity);
-    encode_u8(&out, encrypted ? RECORD_VALUE_VERSION_ENCRYPTED : RECORD_VALUE_VERSION);
+    encode_u8(&out, version);
     encode_u64(&out, piece_count);
     for (size_t i = 0; i < piece_count; i++) {
         const struct piece *piece = &pieces[i];
@@ -49,7 +65,7 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
             le32_put(crc, piece->sector_crc[s]);
             encode_fixed(&out, crc, sizeof crc);
         }
-        if (encrypted)
+        if (version >= RECORD_VALUE_VERSION_ENCRYPTED)
             encode_seal(&out, piece);
     }
     text_add(&out, payload);
@@ -57,25 +73,29 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
     return text_bytes(&out);
 }
 
-static bool read_seal(struct decoder *from, struct arena *arena, struct piece *piece)
+/* key_max: the largest number of a store key in this version */
+static bool read_seal(struct decoder *from, struct arena *arena, uint32_t key_max,
+                      struct piece *piece)
 {
     uint32_t sectors = piece_sectors(piece);
     uint8_t is_encrypted = decode_u8(from);
     struct piece_seal *seal;
 
-    if (from->bad || is_encrypted > 1)
+    if (from->bad || is_encrypted > 1 + key_max)
         return false;
     if (is_encrypted == 0)
         return true;
-    if ((size_t)(from->end - from->at) < piece_seal_size(sectors))
+    if ((size_t)(from->end - from->at) < sizeof seal->salt + sectors * sizeof seal->tags[0])
         return false;
     seal = arena_alloc(arena, piece_seal_size(sectors));
-    decode_fixed(from, seal, piece_seal_size(sectors));
+    seal->store_key = is_encrypted - 1u;
+    decode_fixed(from, seal->salt, sizeof seal->salt);
+    decode_fixed(from, seal->tags, sectors * sizeof seal->tags[0]);
     piece->seal = seal;
     return true;
 }
 
-static bool read_piece(struct decoder *from, struct arena *arena, bool may_be_encrypted,
+static bool read_piece(struct decoder *from, struct arena *arena, uint8_t version,
                        struct piece *ret_piece)
 {
     uint64_t extent = decode_u64(from);
@@ -100,7 +120,10 @@ static bool read_piece(struct decoder *from, struct arena *arena, bool may_be_en
         crc[s] = le32_get(bytes);
     }
     ret_piece->sector_crc = crc;
-    return !may_be_encrypted || read_seal(from, arena, ret_piece);
+    if (version == RECORD_VALUE_VERSION)
+        return true;
+    return read_seal(from, arena, version == RECORD_VALUE_VERSION_STORE_KEY ? KEYRING_MAX : 0,
+                     ret_piece);
 }
 
 enum store_result record_value_decode(struct bytes value, struct arena *arena,
@@ -114,7 +137,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
 
     decoder_init(&from, value);
     version = decode_u8(&from);
-    if (version != RECORD_VALUE_VERSION && version != RECORD_VALUE_VERSION_ENCRYPTED)
+    if (version < RECORD_VALUE_VERSION || version > RECORD_VALUE_VERSION_STORE_KEY)
         return STORE_CORRUPT;
     count = decode_u64(&from);
     /* A corrupt count must not allocate memory for more pieces than the value has space for. */
@@ -123,7 +146,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
     if (count > 0)
         pieces = arena_array(arena, count, sizeof *pieces);
     for (uint64_t i = 0; i < count; i++)
-        if (!read_piece(&from, arena, version == RECORD_VALUE_VERSION_ENCRYPTED, &pieces[i]))
+        if (!read_piece(&from, arena, version, &pieces[i]))
             return STORE_CORRUPT;
     assert(from.at <= from.end);
     *ret_payload = bytes_of(from.at, (size_t)(from.end - from.at));

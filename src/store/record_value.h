@@ -1,10 +1,11 @@
 /* Values of records and of rows of the piece index, as stored on disk.
  *
- *   record value   1     version (1; 2 if a piece is encrypted)
+ *   record value   1     version (1; 2 if a piece is encrypted; 3 if one is with a store key)
  *                  v     number of pieces, varint
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector;
- *                        in version 2 then 1 whether it is encrypted, and if so 16 salt, and 16
- *                        GCM tag for each sector
+ *                        from version 2 on then 1 whether it is encrypted: 0 if not, 1 if so,
+ *                        more for the store key of this number plus 1; and if it is
+ *                        encrypted 16 salt, and 16 GCM tag for each sector
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
  *                  8 be  total ticks of the steps that it has followed, and
@@ -22,6 +23,7 @@
 
 #define RECORD_VALUE_VERSION           1
 #define RECORD_VALUE_VERSION_ENCRYPTED 2
+#define RECORD_VALUE_VERSION_STORE_KEY 3
 #define PIECE_ROW_VERSION              1
 
 struct bytes record_value_encode(struct arena *arena, struct bytes payload,

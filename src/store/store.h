@@ -70,6 +70,7 @@ enum store_result {
 const char *store_result_text(enum store_result result);
 
 struct store;
+struct master_keys;
 
 /* What a function does if a record is not in memory. */
 struct store_access {
@@ -100,8 +101,9 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 #define PIECE_SECTORS_MAX  (PIECE_MAX_BYTES / PIECE_SECTOR_BYTES)
 
 /* Of an encrypted piece. Its sectors are encrypted with a cipher of this salt, each under its own
- * number (base/data_cipher.h); whose key it is, the record's owner knows. */
+ * number (base/data_cipher.h). */
 struct piece_seal {
+    uint32_t store_key; /* number of the store key (keyring.h), or 0 if its owner has the key */
     uint8_t salt[DATA_SALT_SIZE];
     uint8_t tags[][DATA_TAG_SIZE]; /* one per sector */
 };
@@ -147,6 +149,8 @@ struct store_options {
     /* record files of up to this total size are verified at startup; larger ones when they are
      * first read; 0 means 64 MiB */
     uint64_t whole_bytes;
+    const struct master_keys *master_keys; /* for encryption at rest (keyring.h), or NULL */
+    const char *keys_from; /* data directory whose store keys a new one gets, or NULL */
 };
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.

@@ -23,6 +23,7 @@ struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
     struct lag *lag;           /* lagging view, or NULL; set at startup */
+    struct keyring *keyring;   /* owned by the engine; NULL if not encrypted at rest */
     struct tenure *tenure;     /* store_use_tenure(), or NULL */
     /* number of returns to saved states, which change it only while no commit is running, and of
      * restarts, which change it while no commit to their space is running */
@@ -60,6 +61,7 @@ struct stage {
     uint64_t cut_begin;    /* offset of the last cut, where a piece starts */
     uint64_t cut;          /* offset at which that piece ends; no effect if not above `taken` */
     bool encrypts;
+    uint32_t store_key;         /* number of the key if it is a store key, otherwise 0 */
     uint8_t key[DATA_KEY_SIZE]; /* if encrypts; wiped when the stage is freed */
 };
 

@@ -7,14 +7,17 @@
 #include "base/codec.h"
 #include "base/endian.h"
 #include "blob/blob.h"
+#include "blob/immutability.h"
+#include "blob/record_parts.h"
 #include "blob/snapshot_marks.h"
 #include "content/backlog.h"
 #include "world.h"
 
-#define CONTENTS_MAX 1024u
-#define RUNS_MAX     8192u
-#define ARENA_MAX    (64u << 20)
-#define NAME_SIZE    16
+#define CONTENTS_MAX   1024u
+#define RUNS_MAX       8192u
+#define ARENA_MAX      (64u << 20)
+#define CONTAINERS_MAX 256u
+#define NAME_SIZE      16
 
 /* Of one blob. */
 struct owner {
@@ -46,14 +49,75 @@ static struct dated {
 } with_snapshots[CONTENTS_MAX];
 static unsigned content_count, run_count, tagged_count, with_snapshots_count;
 
+/* Containers, and whether they are protected, or were: then a second record has the same. */
+static struct protected
+{
+    struct guid space;
+    enum policy_mode mode;
+    uint64_t days, extensions;
+    size_t holds_size;
+    bool has_versions, has_record;
+}
+protects[CONTAINERS_MAX];
+static unsigned protects_count;
+
+static struct protected *find_protected(const struct guid *space)
+{
+    for (unsigned i = 0; i < protects_count; i++)
+        if (guid_equal(&protects[i].space, space))
+            return &protects[i];
+    return NULL;
+}
+
+static struct protected protected_of(const struct guid *space,
+                                     const struct container_immutability *of)
+{
+    return (struct protected){ .space = *space,
+                               .mode = of->mode,
+                               .days = of->days,
+                               .extensions = of->extensions,
+                               .holds_size = of->holds.len,
+                               .has_versions = of->has_versions };
+}
+
 static bool read_container(struct bytes value, struct guid *ret_space)
 {
     struct container container;
     bool makes_sense = container_decode(value, &container);
 
-    if (makes_sense)
-        *ret_space = container.space;
-    return makes_sense;
+    if (!makes_sense)
+        return false;
+    *ret_space = container.space;
+    if (container_has_immutability(&container.immutability) && !find_protected(ret_space)) {
+        assert(protects_count < CONTAINERS_MAX);
+        protects[protects_count++] = protected_of(ret_space, &container.immutability);
+    }
+    return true;
+}
+
+/* The second record has what the container's has. That of one which was only closed and opened again is left. */
+static const char *judge_protection(const struct record_place *place, const struct record *record)
+{
+    struct protected *container = find_protected(&place->space), second;
+    struct container_immutability read = { .has_versions = false };
+    struct decoder in;
+
+    decoder_init(&in, record->value);
+    (void)decode_u8(&in);
+    protection_decode(&in, &read);
+    if (!decoder_ok(&in))
+        return "the protection of a container makes no sense";
+    if (!container)
+        return container_has_immutability(&read) ? "a protection that its container does not have"
+                                                 : NULL;
+    second = protected_of(&place->space, &read);
+    container->has_record = true;
+    return second.mode == container->mode && second.days == container->days &&
+                   second.extensions == container->extensions &&
+                   second.holds_size == container->holds_size &&
+                   second.has_versions == container->has_versions
+               ? NULL
+               : "a protection that differs from that of its container";
 }
 
 static struct owner owner_of(const struct record_place *place)
@@ -208,6 +272,8 @@ static const char *judge_blob(const struct record_place *place, const struct rec
     uint64_t id;
     char kind;
 
+    if (place->partition_key.len > 0 && place->partition_key.ptr[0] == '\0')
+        return judge_protection(place, record);
     if (place->family == RECORD_LISTED)
         return judge_listed(&owner, record);
     if (record->key.len < 1 + sizeof id)
@@ -242,6 +308,8 @@ static const char *end_container(struct store *store, const struct guid *space, 
     unsigned i = 0;
 
     (void)store;
+    if (find_protected(space) && !find_protected(space)->has_record)
+        return "a protected container without its second record";
     if (!are_counted(space))
         return "a content that several hold is held by one, by its records";
     while (i < tagged_count && !guid_equal(&tags[i].space, space))

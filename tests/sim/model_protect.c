@@ -364,6 +364,13 @@ bool rule_check_drop(struct run *run)
     return false;
 }
 
+bool protect_forbids_replacing(unsigned container)
+{
+    const struct protection *p = &model_container_at(container, world->commits)->protection;
+
+    return p->tags > 0 || p->has_versions || p->mode != NOT_RETAINED;
+}
+
 /* ---- keys ---- */
 
 bool rule_check_key(struct run *run, unsigned key)

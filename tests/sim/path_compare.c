@@ -458,6 +458,14 @@ static const char *compare_with(const struct path_ask *ask, const struct reply *
     return why;
 }
 
+/* Returns true if the request may have read a container before it was held, and a path that a write, which did so too,
+ * has changed afterwards. decision: 1410 */
+static bool may_miss_hold(const struct path_ask *ask, const struct path_moment *moment)
+{
+    return !path_is_held(ask->place, moment->from_commit) ||
+           (ask->op == PATH_RENAME && !path_is_held(ask->from, moment->from_commit));
+}
+
 const char *path_compare_answer(const struct path_ask *ask, const struct reply *answer,
                                 uint64_t commit, const struct path_moment *moment)
 {
@@ -465,6 +473,7 @@ const char *path_compare_answer(const struct path_ask *ask, const struct reply *
     unsigned possible, certain;
 
     path_find_doubts(ask, commit, moment, &possible, &certain);
+    possible |= may_miss_hold(ask, moment) ? PATH_NOT_HELD : 0u;
     for (unsigned doubts = 0; doubts < PATH_DOUBTS; doubts++) {
         const char *why;
 

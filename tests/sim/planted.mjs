@@ -403,7 +403,7 @@ const DEFECTS = [
     { name: 'expired-file-not-collected', service: 'path', file: 'src/blob/expire_file.c',
         change: [['    if (blob_has_expired(&blob, d->now) && !is_kept)\n        return blob_delete_in_task(d);\n', '    if (blob_has_expired(&blob, d->now) && !is_kept)\n        return STORE_OK;\n']] },
     { name: 'expired-file-renamed', service: 'path', file: 'src/blob/rename.c',
-        change: [['    if (source->blob.uncommitted || blob_has_expired(&source->blob, d->now))', '    if (source->blob.uncommitted)']] },
+        change: [['        (blob_has_expired(&source->blob, d->now) &&', '        (source->blob.type > BLOB_PAGE &&']] },
     { name: 'directory-of-expired-files-stays', service: 'path', file: 'src/blob/directory.c',
         change: [['    e = is_recursive ? OK : expired_files_only(d, &is_recursive);\n', '    e = OK;\n']] },
     { name: 'restored-with-its-lease', service: 'path', file: 'src/blob/kept_paths.c',

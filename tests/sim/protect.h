@@ -34,6 +34,9 @@ bool protect_has_keys(void);
 /* The length of a day of retention in ticks. The server's checks of retention use it, too (small_limits.h). */
 uint64_t protect_day(void);
 
+/* Returns whether a container, as it is now, may not be replaced by a restore. decision: 1409 */
+bool protect_forbids_replacing(unsigned container);
+
 /* ---- clients: protect_script.c ---- */
 
 struct draws;

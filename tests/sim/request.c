@@ -36,6 +36,7 @@
 #include "throttle.h"
 #include "times.h"
 #include "wire.h"
+#include "store/master_keys.h"
 #include "world.h"
 
 #define HEADERS_MAX    24
@@ -137,10 +138,26 @@ static const char *location(void)
                                   : SIM_ROOT "/data";
 }
 
+/* The store of every fourth seed is encrypted at rest. */
+static const struct master_keys *keys_of_run(void)
+{
+    static struct master_keys *keys;
+    const char *problem = NULL;
+
+    if (world->plan.seed % 4 != 3)
+        return NULL;
+    if (!keys)
+        keys = master_keys_parse(bytes_from_string("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+                                 &problem);
+    return keys;
+}
+
 struct server *server_open(const char **ret_problem)
 {
     struct server *server = calloc(1, sizeof *server);
-    struct store_options options = { .location = location(), .sync = true };
+    struct store_options options = { .location = location(),
+                                     .sync = true,
+                                     .master_keys = keys_of_run() };
     struct store *store = NULL;
     static const struct service *served[2];
     size_t count = sim_service()->beside ? 2 : 1;

@@ -12,6 +12,7 @@
 #include "commits.h"
 #include "faults.h"
 #include "kept.h"
+#include "protect.h"
 #include "run.h"
 #include "scheduler.h"
 #include "services.h"
@@ -111,12 +112,20 @@ void restored_read(struct server *server)
     sched_wake(WAIT_EVENT, &is_reading, UINT_MAX);
 }
 
+/* Is the name that of a container which may not be replaced? decision: 1409 */
+static bool is_protected(void)
+{
+    return protect_is_on() && exists(backup.name) && protect_forbids_replacing(backup.name);
+}
+
 bool restored_committed(void)
 {
     if (!ends || committed > 0)
         return false;
     if (!replaces && exists(backup.name))
         world_fail("%s is restored over an existing one", sim_service()->names[backup.name]);
+    if (replaces && is_protected())
+        world_fail("%s is replaced although it is protected", sim_service()->names[backup.name]);
     committed = ++world->commits;
     sim_service()->return_to(backup.commit, committed, backup.name);
     return true;
@@ -125,7 +134,7 @@ bool restored_committed(void)
 /* Ends the restore, and judges the result. */
 static enum error publish(struct server *server, struct restore *restore)
 {
-    bool has_existed = exists(backup.name);
+    bool has_existed = exists(backup.name), was_protected = is_protected();
     enum error e;
 
     committed = 0;
@@ -140,7 +149,8 @@ static enum error publish(struct server *server, struct restore *restore)
     if (!e)
         commits_acknowledge(committed);
     if (e && !faults_were_seen() && server_healthy(server) && !world->was_damaged &&
-        !(e == E_ContainerAlreadyExists && !replaces && (has_existed || exists(backup.name))))
+        !(e == E_ContainerAlreadyExists && !replaces && (has_existed || exists(backup.name))) &&
+        !(replaces && (was_protected || is_protected())))
         world_fail("a restore has failed: %d", (int)e);
     return e;
 }

@@ -30,14 +30,14 @@ static uint64_t returned;          /* commit of the return */
 
 bool states_are_used(void)
 {
-    return world->plan.service < SIM_FILE && world->plan.fronts == 0 &&
-           world_mix(world->plan.seed ^ 0x57A7E) % 5 == 0;
+    bool has = world->plan.service < SIM_FILE || world->plan.service == SIM_PROTECT;
+
+    return has && world->plan.fronts == 0 && world_mix(world->plan.seed ^ 0x57A7E) % 5 == 0;
 }
 
 void states_draw(struct ask *ask)
 {
-    if (states_are_used() && world->plan.service == SIM_BLOB &&
-        (ask->op == OP_COPY || ask->op == OP_SET_TIER))
+    if (states_are_used() && sim_is_of_blobs() && (ask->op == OP_COPY || ask->op == OP_SET_TIER))
         *ask = (struct ask){
             .op = OP_HEAD_BLOB, .container = ask->container, .blob = ask->blob, .break_s = -1
         };

@@ -36,7 +36,8 @@ static enum store_result weigh_pieces(const struct commit_part *parts, size_t pa
     return result;
 }
 
-static void weigh(const struct changes *changes, struct weight *weight)
+/* seal_bytes: by which a value grows when it is encrypted; 0 if it is not */
+static void weigh(const struct changes *changes, size_t seal_bytes, struct weight *weight)
 {
     size_t dropped;
 
@@ -44,7 +45,7 @@ static void weigh(const struct changes *changes, struct weight *weight)
         if (c->is_delete)
             weight->has_deletes = true;
         else
-            weight->put += c->key.len + c->value.len;
+            weight->put += c->key.len + c->value.len + seal_bytes;
     }
     changes_dropped_spaces(changes, &dropped);
     weight->has_deletes = weight->has_deletes || dropped > 0;
@@ -126,7 +127,7 @@ enum store_result admission_of_commit(struct embedded *embedded, const struct co
 
     for (size_t i = 0; i < count; i++)
         if (parts[i].changes)
-            weigh(parts[i].changes, &weight);
+            weigh(parts[i].changes, embedded->sealer ? RECORD_SEAL_BYTES : 0, &weight);
     if (weight.put == 0 ||
         disk_space_admits(&embedded->space, COMMIT_COST * weight.put, pending_bytes(embedded)))
         return STORE_OK;

@@ -16,8 +16,32 @@
 
 /* ---- opening ---- */
 
-enum store_result archive_open(const char *folder, struct archive **ret_archive,
-                               const char **ret_problem)
+/* Opens the keys of a backup. */
+static enum store_result open_keys(struct archive *archive, const char *folder,
+                                   const struct master_keys *masters, const char **ret_problem)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum store_result result;
+
+    if (fd < 0)
+        return STORE_IO;
+    result = keyring_open(fd, masters, KEYRING_LOOK, &archive->own_keyring, ret_problem);
+    close(fd);
+    archive->own_sealer = record_sealer_new(archive->own_keyring);
+    archive->keyring = archive->own_keyring;
+    archive->sealer = archive->own_sealer;
+    /* the backup of a directory that is not encrypted needs no key */
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static void free_keys(struct archive *archive)
+{
+    record_sealer_free(archive->own_sealer);
+    keyring_free(archive->own_keyring);
+}
+
+enum store_result archive_open(const char *folder, const struct master_keys *masters,
+                               struct archive **ret_archive, const char **ret_problem)
 {
     char *list = file_path(folder, BACKUP_LIST), *records = file_path(folder, "records");
     char *extents = file_path(folder, "extents");
@@ -29,11 +53,14 @@ enum store_result archive_open(const char *folder, struct archive **ret_archive,
     archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *ret_problem = "it is not a readable backup";
     if (access(list, R_OK) == 0 && archive->extents >= 0)
+        result = open_keys(archive, folder, masters, ret_problem);
+    if (!result)
         result = keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->own, ret_problem);
     archive->keyspace = &archive->own;
     if (result && archive->extents >= 0)
         close(archive->extents);
     if (result) {
+        free_keys(archive);
         arena_free(archive->arena);
         free(archive);
     } else {
@@ -55,6 +82,8 @@ struct archive *archive_of(struct store *store)
     archive->arena = arena_new(RECORD_ARENA_MAX);
     archive->store = store;
     archive->keyspace = &embedded_of(store)->keyspace;
+    archive->keyring = store->keyring;
+    archive->sealer = embedded_of(store)->sealer;
     archive->extents = archive->fd = -1;
     return archive;
 }
@@ -71,6 +100,7 @@ void archive_close(struct archive *archive)
         close(archive->extents);
     if (archive->fd >= 0)
         close(archive->fd);
+    free_keys(archive);
     arena_free(archive->arena);
     free(archive);
 }
@@ -114,16 +144,22 @@ enum store_result archive_each(struct archive *archive, struct bytes prefix, arc
                                void *context)
 {
     rocksdb_iterator_t *iterator = iterate(archive, prefix);
+    struct unsealed buffer = { .room = 0 };
     enum store_result result = STORE_OK;
 
     while (!result && rocksdb_iter_valid(iterator) && bytes_has_prefix(key_at(iterator), prefix)) {
-        result = row(context, key_at(iterator), value_at(iterator));
+        struct bytes value = value_at(iterator);
+
+        result = record_unseal_in(archive->sealer, key_at(iterator), &value, &buffer);
+        if (!result)
+            result = row(context, key_at(iterator), value);
         if (!result)
             rocksdb_iter_next(iterator);
     }
     if (!result)
         result = result_of(iterator);
     rocksdb_iter_destroy(iterator);
+    free(buffer.bytes);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
@@ -290,7 +326,8 @@ enum store_result archive_record(struct archive *archive, enum record_family fam
 
 /* ---- pieces ---- */
 
-enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to)
+/* Reads a piece as it is stored. */
+static enum store_result read_stored(struct archive *archive, const struct piece *piece, char *to)
 {
     if (archive->store)
         return piece_read(archive->store, piece, 0, piece->length, to, NULL);
@@ -320,4 +357,25 @@ enum store_result archive_piece(struct archive *archive, const struct piece *pie
         }
     }
     return STORE_OK;
+}
+
+enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to)
+{
+    enum store_result result = read_stored(archive, piece, to);
+    const uint8_t *key = NULL;
+    struct data_cipher *cipher;
+
+    if (result || !piece->seal || piece->seal->store_key == 0)
+        return result;
+    if (archive->keyring)
+        key = keyring_key(archive->keyring, piece->seal->store_key, KEY_FOR_PIECES);
+    if (!key) {
+        log_line(LOG_ERROR, "a piece in extent %08x is encrypted with an unknown key",
+                 (unsigned)piece->extent);
+        return STORE_CORRUPT;
+    }
+    cipher = data_cipher_new(key, piece->seal->salt);
+    result = piece_decrypt(piece, cipher, 0, piece->length, to);
+    data_cipher_free(cipher);
+    return result;
 }

@@ -10,12 +10,16 @@
 struct archive {
     const struct keyspace *keyspace;
     struct partition selected;
-    struct arena *arena; /* for its key */
+    struct arena *arena;                /* for its key */
+    const struct record_sealer *sealer; /* NULL if not encrypted at rest */
+    const struct keyring *keyring;      /* NULL if not encrypted at rest */
     /* Of a running store: */
     struct store *store;    /* NULL means a backup */
     struct read_view *view; /* of the selected partition; NULL means none */
     bool watches;
     /* Of a backup: */
+    struct keyring *own_keyring;
+    struct record_sealer *own_sealer;
     struct keyspace own;
     int extents; /* the folder */
     uint32_t open_extent;

@@ -83,13 +83,25 @@ void batch_release(struct batch *batch)
     free(batch->freed);
 }
 
-static void add_change(struct batch *batch, const struct key *key, const struct change *change)
+/* Puts a value, encrypted if the store is. */
+static void put_value(struct batch *batch, const struct key *key, struct bytes value,
+                      struct arena *arena)
+{
+    struct record_sealer *sealer = batch->embedded->sealer;
+
+    if (record_is_sealed(sealer, key_bytes(key)))
+        value = record_seal(sealer, key_bytes(key), value,
+                            arena_bytes(arena, value.len + RECORD_SEAL_BYTES));
+    rocksdb_writebatch_put(batch->writes, key->ptr, key->len, value.ptr, value.len);
+}
+
+static void add_change(struct batch *batch, const struct key *key, const struct change *change,
+                       struct arena *arena)
 {
     if (change->is_delete)
         rocksdb_writebatch_delete(batch->writes, key->ptr, key->len);
     else
-        rocksdb_writebatch_put(batch->writes, key->ptr, key->len, change->value.ptr,
-                               change->value.len);
+        put_value(batch, key, change->value, arena);
 }
 
 static void add_counts(struct batch *batch, const struct guid *space,
@@ -132,11 +144,11 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
     key_init(&key);
     for (const struct change *c = changes_first(changes); c; c = c->next) {
         key_set_record(&key, c->family, prefix, c->key);
-        add_change(batch, &key, c);
+        add_change(batch, &key, c, changes_arena(changes));
     }
     for (const struct change *c = changes_first_index(changes); c; c = c->next) {
         key_set_index(&key, prefix, c->key);
-        add_change(batch, &key, c);
+        add_change(batch, &key, c, changes_arena(changes));
     }
     key_release(&key);
     batch->has_tasks = batch->has_tasks || changes_first_task(changes);
@@ -166,7 +178,7 @@ void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct chan
         }
         text_init(&value, changes_arena(changes), 64 + c->payload.len);
         due = deferred_task_rows(deferred, c, prefix, &key, &value);
-        rocksdb_writebatch_put(batch->writes, key.ptr, key.len, value.ptr, value.len);
+        put_value(batch, &key, text_bytes(&value), changes_arena(changes));
         if (due < batch->task_due)
             batch->task_due = due;
     }

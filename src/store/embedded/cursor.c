@@ -16,6 +16,7 @@ struct embedded_cursor {
     rocksdb_readoptions_t *options;    /* refers to end[] and the state */
     struct store_access access;        /* of the iterator */
     rocksdb_iterator_t *iterator;      /* NULL means the cached front was sufficient so far */
+    struct unsealed unsealed;          /* the value at the iterator, if values are encrypted */
     char held[FRONT_RECORD_BYTES_MAX]; /* the current record while there is no iterator */
     size_t end_size;
     char end[];
@@ -35,6 +36,7 @@ static struct embedded_cursor *new_cursor(struct store *store, struct bytes end)
     cursor->front = NULL;
     cursor->options = NULL;
     cursor->iterator = NULL;
+    cursor->unsealed = (struct unsealed){ .room = 0 };
     cursor->end_size = end.len;
     memcpy(cursor->end, end.ptr, end.len);
     return cursor;
@@ -151,7 +153,8 @@ static enum store_result stand(struct embedded_cursor *cursor)
     if (rocksdb_iter_valid(cursor->iterator)) {
         cursor->cursor.key.ptr = rocksdb_iter_key(cursor->iterator, &cursor->cursor.key.len);
         cursor->cursor.value.ptr = rocksdb_iter_value(cursor->iterator, &cursor->cursor.value.len);
-        return STORE_OK;
+        return record_unseal_in(embedded_of(cursor->cursor.store)->sealer, cursor->cursor.key,
+                                &cursor->cursor.value, &cursor->unsealed);
     }
     rocksdb_iter_get_error(cursor->iterator, &error);
     return error ? keyspace_error("read records", error) : STORE_NOT_FOUND;
@@ -314,5 +317,6 @@ void embedded_cursor_close(struct cursor *base)
     struct embedded_cursor *cursor = (struct embedded_cursor *)base;
 
     close_iterator(cursor);
+    free(cursor->unsealed.bytes);
     free(cursor);
 }

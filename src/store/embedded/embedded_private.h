@@ -18,6 +18,7 @@
 #include "store/embedded/keyspace.h"
 #include "store/embedded/manifest_guard.h"
 #include "store/embedded/record_cache.h"
+#include "store/embedded/record_seal.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
 #include "store/embedded/spaces.h"
@@ -52,6 +53,7 @@ struct embedded {
     struct spaces spaces;
     struct stripe *stripes;
     struct record_cache *records;
+    struct record_sealer *sealer; /* NULL if not encrypted at rest */
     struct manifest_guard guard;
     struct table_proof tables;
     struct table_keeper keeper;
@@ -100,5 +102,7 @@ enum store_result embedded_inspect(struct store *store, inspect_visit *visit, in
 
 /* Implements store_figures(). Thread-safe. */
 bool embedded_figures(struct store *store, struct store_figures *ret_figures);
+/* Implements store_collect_now(). (figures.c) */
+void embedded_collect_now(struct store *store, struct store_usage *ret_usage);
 
 #endif

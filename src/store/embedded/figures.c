@@ -35,3 +35,15 @@ bool embedded_figures(struct store *store, struct store_figures *ret_figures)
     lock_release(&embedded->extents.lock);
     return true;
 }
+
+void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct store_usage usage;
+
+    collector_wait(&embedded->collector);
+    extents_measure(&embedded->extents, &usage.extent_count, &usage.allocated_bytes);
+    usage.piece_bytes = (uint64_t)atomic_load(&embedded->piece_bytes);
+    usage.pending_bytes = atomic_load(&embedded->reclaim.pending_bytes);
+    *ret_usage = usage;
+}

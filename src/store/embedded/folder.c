@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "store/backup.h"
+#include "store/keyring.h"
 
 static const char format[] = "lagra store 1\n";
 #define FORMAT_PREFIX "lagra store "
@@ -52,11 +53,13 @@ struct contents {
 
 static bool is_own_name(const char *name)
 {
-    static const char *const own[] = { "lock",         "format",     "format.new",     "synced",
-                                       "records",      "extents",    "aside",          "ballast",
-                                       "salvage.tmp",  "backup.tmp", "backup.tmp.tmp", BACKUP_LIST,
-                                       "admin.sock",   "scrub",      "scrub.new",      SUMS_FOLDER,
-                                       "prove-tables", "backed-up",  "backed-up.new" };
+    static const char *const own[] = { "lock",          "format",         "format.new",
+                                       "synced",        "records",        "extents",
+                                       "aside",         "ballast",        "salvage.tmp",
+                                       "backup.tmp",    "backup.tmp.tmp", BACKUP_LIST,
+                                       "admin.sock",    "scrub",          "scrub.new",
+                                       SUMS_FOLDER,     "prove-tables",   "backed-up",
+                                       "backed-up.new", KEYRING_FILE,     KEYRING_FILE ".new" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strcmp(name, own[i]) == 0)
@@ -338,11 +341,50 @@ static enum store_result claim(struct folder *folder, enum folder_use use,
     return result;
 }
 
-enum store_result folder_open(const char *location, enum folder_use use,
-                              const char *const *known_files, struct folder *ret_folder,
-                              const char **ret_problem)
+/* ---- keys ---- */
+
+/* Creates the keys of a new folder, or copies them from another one. */
+static enum store_result make_keys(struct folder *folder, const struct store_options *options,
+                                   const char **ret_problem)
+{
+    enum store_result result;
+    int from;
+
+    if (!options->keys_from)
+        return keyring_create(folder->fd, options->master_keys, &folder->keyring, ret_problem);
+    from = open(options->keys_from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (from < 0)
+        return failed("open", "the directory with its keys cannot be read", ret_problem);
+    result = keyring_copy(folder->fd, from, options->master_keys, &folder->keyring, ret_problem);
+    close(from);
+    return result;
+}
+
+/* Called before records/ is created: a folder that has records either has keys or is not
+ * encrypted. */
+static enum store_result open_keys(struct folder *folder, enum folder_use use,
+                                   const struct store_options *options, const char **ret_problem)
+{
+    bool is_new = faccessat(folder->fd, "records", F_OK, 0) < 0 && errno == ENOENT;
+    enum store_result result = keyring_open(folder->fd, options->master_keys,
+                                            use == FOLDER_SERVE ? KEYRING_SERVE : KEYRING_LOOK,
+                                            &folder->keyring, ret_problem);
+
+    if (result != STORE_NOT_FOUND)
+        return result;
+    if (is_new && use != FOLDER_CHECK)
+        return make_keys(folder, options, ret_problem);
+    *ret_problem = "it is not encrypted, and --encryptionKey encrypts only new data directories. "
+                   "Nothing was changed: start without this option, or copy the data to a new data "
+                   "directory with lagra import";
+    return STORE_CORRUPT;
+}
+
+enum store_result folder_open(const struct store_options *options, enum folder_use use,
+                              struct folder *ret_folder, const char **ret_problem)
 {
     struct folder folder = { .fd = -1, .lock_file = -1, .extents = -1 };
+    const char *location = options->location;
     enum store_result result;
 
     /* RocksDB creates its files according to the umask. */
@@ -352,7 +394,9 @@ enum store_result folder_open(const char *location, enum folder_use use,
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder.fd < 0)
         return failed("open", "the data directory cannot be opened", ret_problem);
-    result = claim(&folder, use, known_files, ret_problem);
+    result = claim(&folder, use, options->known_files, ret_problem);
+    if (!result)
+        result = open_keys(&folder, use, options, ret_problem);
     if (!result)
         result = open_subfolders(&folder, ret_problem);
     if (!result) {
@@ -360,6 +404,7 @@ enum store_result folder_open(const char *location, enum folder_use use,
         *ret_folder = folder;
         return STORE_OK;
     }
+    keyring_free(folder.keyring);
     if (folder.lock_file >= 0)
         close(folder.lock_file);
     close(folder.fd);

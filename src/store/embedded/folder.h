@@ -2,6 +2,7 @@
  *
  *   lock       held with flock() while a process has the folder
  *   format     one line of text, "lagra store 1"
+ *   keys       if it is encrypted at rest: see keyring.h
  *   synced     see syncer.h
  *   records/   the key space, see keyspace.h and record_key.h
  *   extents/   see extent_file.h
@@ -24,6 +25,8 @@ struct folder {
     int lock_file; /* owned by the caller from now on */
     int extents;   /* of the folder extents/; owned by the caller until extents_open() */
     char *records_path;
+    /* of a folder that is encrypted at rest, else NULL; owned by the caller from now on */
+    struct keyring *keyring;
 };
 
 enum folder_use {
@@ -34,15 +37,15 @@ enum folder_use {
 };
 /* Creates what is missing.
  *
- * known_files   as in struct store_options
+ * options       location, known_files, and the keys
  * *ret_problem  with the system's reason; nothing is logged
  *
  * Returns STORE_OK, STORE_BUSY, STORE_IO
- *         STORE_CORRUPT  not suitable for this use, or another format: nothing was written
+ *         STORE_CORRUPT  not suitable for this use, another format, or encrypted with another key:
+ *                        nothing was written
  * Startup thread. */
-enum store_result folder_open(const char *location, enum folder_use use,
-                              const char *const *known_files, struct folder *ret_folder,
-                              const char **ret_problem);
+enum store_result folder_open(const struct store_options *options, enum folder_use use,
+                              struct folder *ret_folder, const char **ret_problem);
 /* Checks that the folder has data to salvage. Writes nothing.
  *
  * ret_doubt  what is wrong with its format, possibly because of damage; NULL means nothing

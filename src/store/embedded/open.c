@@ -54,18 +54,6 @@ static enum store_result embedded_durable(struct store *store, uint64_t sequence
     return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
 }
 
-static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
-{
-    struct embedded *embedded = embedded_of(store);
-    struct store_usage usage;
-
-    collector_wait(&embedded->collector);
-    extents_measure(&embedded->extents, &usage.extent_count, &usage.allocated_bytes);
-    usage.piece_bytes = (uint64_t)atomic_load(&embedded->piece_bytes);
-    usage.pending_bytes = atomic_load(&embedded->reclaim.pending_bytes);
-    *ret_usage = usage;
-}
-
 #ifdef LAGRA_GATES
 static void embedded_drop_caches(struct store *store)
 {
@@ -80,6 +68,15 @@ static void embedded_drop_caches(struct store *store)
     keyspace_drop_caches(&embedded->keyspace);
 }
 #endif
+
+static void free_embedded(struct embedded *embedded)
+{
+    close(embedded->lock_file);
+    record_sealer_free(embedded->sealer);
+    keyring_free(embedded->store.keyring);
+    free(embedded->backup_records);
+    free(embedded);
+}
 
 static void embedded_close(struct store *store)
 {
@@ -112,9 +109,7 @@ static void embedded_close(struct store *store)
     disk_space_close(&embedded->space);
     close(embedded->extents.folder);
     close(embedded->synced);
-    close(embedded->lock_file);
-    free(embedded->backup_records);
-    free(embedded);
+    free_embedded(embedded);
 }
 
 /* In addition to those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the
@@ -442,8 +437,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     struct embedded *embedded;
     struct folder folder;
     enum folder_use use = options->must_exist ? FOLDER_CHECK : FOLDER_SERVE;
-    enum store_result result =
-        folder_open(options->location, use, options->known_files, &folder, ret_problem);
+    enum store_result result = folder_open(options, use, &folder, ret_problem);
 
     if (result)
         return result;
@@ -456,6 +450,8 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();
     embedded->store.deferred = &embedded->deferred;
+    embedded->store.keyring = folder.keyring;
+    embedded->sealer = record_sealer_new(folder.keyring);
     deferred_init(&embedded->deferred);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
@@ -483,9 +479,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         stripes_free(embedded->stripes);
         record_cache_free(embedded->records);
         deferred_release(&embedded->deferred);
-        close(embedded->lock_file);
-        free(embedded->backup_records);
-        free(embedded);
+        free_embedded(embedded);
         return result;
     }
     if (!start_threads(embedded)) {

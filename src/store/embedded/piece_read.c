@@ -287,7 +287,8 @@ static bool get_cached(const struct embedded_snapshot *snapshot, struct bytes ke
     if (keyspace_get_cached(keyspace, key, &slice) != STORE_OK)
         return false;
     value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
-    found = !snapshot_state(snapshot) && record_value_read(value, arena, ret_record) == STORE_OK;
+    found = !snapshot_state(snapshot) && !snapshot_unseal(snapshot, key, arena, &value) &&
+            record_value_read(value, arena, ret_record) == STORE_OK;
     rocksdb_pinnableslice_destroy(slice);
     return found;
 }

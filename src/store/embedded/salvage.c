@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/folder.h"
+#include "store/embedded/record_seal.h"
 #include "store/embedded/salvage_records.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/table_file.h"
@@ -22,6 +23,8 @@
 #define RECORD_ARENA_MAX (1u << 30)
 
 struct target {
+    const struct record_sealer *sealer; /* NULL if not encrypted at rest */
+    struct unsealed unsealed;
     struct keyspace records;
     struct salvage_pieces pieces;
     const struct salvage_listener *listener;
@@ -64,13 +67,15 @@ static enum store_result refer(struct target *target, const struct piece *piece)
     return put(target, bytes_of(key, sizeof key), bytes_of(value, piece_row_write(value, row)));
 }
 
-static enum store_result put_record(struct target *target, struct bytes key, struct bytes value)
+/* value: as stored; plain: decrypted if it is encrypted */
+static enum store_result put_record(struct target *target, struct bytes key, struct bytes value,
+                                    struct bytes plain)
 {
     struct arena *arena = arena_new(RECORD_ARENA_MAX);
     const struct piece *pieces;
     struct bytes payload;
     size_t count = 0;
-    enum store_result result = record_value_decode(value, arena, &payload, &pieces, &count);
+    enum store_result result = record_value_decode(plain, arena, &payload, &pieces, &count);
 
     if (result) {
         target->listener->say(target->listener->context, "a corrupt record is lost");
@@ -114,15 +119,19 @@ static enum store_result merge(struct target *target, const struct keyspace *scr
 static enum store_result put_any(struct target *target, const struct keyspace *scratch,
                                  struct bytes key, struct bytes kept)
 {
-    struct bytes value;
+    struct bytes value, plain;
 
     if (kept.len < SCRATCH_HEADER || kept.ptr[8] == CHANGE_DELETE)
         return STORE_OK;
-    value = bytes_from(kept, SCRATCH_HEADER);
+    value = plain = bytes_from(kept, SCRATCH_HEADER);
+    if (record_unseal_in(target->sealer, key, &plain, &target->unsealed)) {
+        target->listener->say(target->listener->context, "a corrupt record is lost");
+        return STORE_OK;
+    }
     switch (key.ptr[0]) {
     case KEY_KIND_LISTED:
     case KEY_KIND_INNER:
-        return put_record(target, key, value);
+        return put_record(target, key, value, plain);
     case SCRATCH_MERGE:
         return merge(target, scratch, key, value);
     case KEY_KIND_PIECE: /* rebuilt */
@@ -159,7 +168,10 @@ static enum store_result put_all(struct target *target, const struct keyspace *s
 static enum store_result salvage(int from, const struct folder *to, const char *scratch_at,
                                  const struct salvage_listener *listener, const char **ret_problem)
 {
-    struct target target = { .listener = listener, .pieces = { .to = to->extents } };
+    struct record_sealer *sealer = record_sealer_new(to->keyring);
+    struct target target = { .sealer = sealer,
+                             .listener = listener,
+                             .pieces = { .to = to->extents } };
     struct keyspace scratch;
     uint64_t durable = 0;
     int synced = -1;
@@ -187,6 +199,8 @@ out:
         close(target.pieces.from);
     if (synced >= 0)
         close(synced);
+    free(target.unsealed.bytes);
+    record_sealer_free(sealer);
     return result;
 }
 
@@ -204,12 +218,26 @@ static enum store_result lock_source(int from, int *ret_lock, const char **ret_p
     return STORE_OK;
 }
 
-enum store_result store_salvage(const char *from, const char *to,
+/* Checks that the keys of the folder can be read, if it has any, before anything is written. */
+static enum store_result check_keys(int from, const struct master_keys *masters, bool *ret_has_keys,
+                                    const char **ret_problem)
+{
+    struct keyring *keyring = NULL;
+    enum store_result result = keyring_open(from, masters, KEYRING_LOOK, &keyring, ret_problem);
+
+    *ret_has_keys = !result && keyring;
+    keyring_free(keyring);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result store_salvage(const char *from, const char *to, const struct master_keys *masters,
                                 const struct salvage_listener *listener, const char **ret_problem)
 {
+    struct store_options options = { .location = to };
     int from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum store_result result;
     struct folder folder;
+    bool has_keys = false;
     const char *doubt;
     char *path;
     int lock;
@@ -222,10 +250,16 @@ enum store_result store_salvage(const char *from, const char *to,
     if (!result && doubt)
         listener->say(listener->context, doubt);
     if (!result)
+        result = check_keys(from_fd, masters, &has_keys, ret_problem);
+    if (!result)
         result = lock_source(from_fd, &lock, ret_problem);
     if (result)
         goto close_from;
-    result = folder_open(to, FOLDER_FILL, NULL, &folder, ret_problem);
+    if (has_keys) {
+        options.master_keys = masters;
+        options.keys_from = from;
+    }
+    result = folder_open(&options, FOLDER_FILL, &folder, ret_problem);
     if (result)
         goto unlock;
     path = file_path(to, SCRATCH_NAME);
@@ -233,6 +267,7 @@ enum store_result store_salvage(const char *from, const char *to,
     if (!result)
         result = folder_sync(&folder, ret_problem);
     free(path);
+    keyring_free(folder.keyring);
     close(folder.extents);
     close(folder.lock_file);
     folder_release(&folder);

@@ -261,6 +261,19 @@ static enum store_result get_stored(struct embedded_snapshot *snapshot, struct b
     return keyspace_get(keyspace, snapshot_read_options(snapshot), access, key, ret_value);
 }
 
+enum store_result snapshot_unseal(const struct embedded_snapshot *snapshot, struct bytes key,
+                                  struct arena *arena, struct bytes *value)
+{
+    const struct record_sealer *sealer = embedded_of(snapshot->snapshot.store)->sealer;
+
+    if (!record_is_sealed(sealer, key))
+        return STORE_OK;
+    if (!record_unseal(sealer, key, *value, arena_bytes(arena, value->len), value))
+        return STORE_OK;
+    log_line(LOG_ERROR, "store: a record with a key of %zu bytes cannot be decrypted", key.len);
+    return STORE_CORRUPT;
+}
+
 enum store_result embedded_get(struct read_view *base, struct bytes key, struct arena *arena,
                                struct record *ret_record)
 {
@@ -277,8 +290,11 @@ enum store_result embedded_get(struct read_view *base, struct bytes key, struct 
     if (result)
         return result;
     value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
-    snapshot_keep(snapshot, key, value);
-    result = read_value(key, value, arena, ret_record);
+    result = snapshot_unseal(snapshot, key, arena, &value);
+    if (!result) {
+        snapshot_keep(snapshot, key, value);
+        result = read_value(key, value, arena, ret_record);
+    }
     rocksdb_pinnableslice_destroy(slice);
     return result;
 }

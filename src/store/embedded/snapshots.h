@@ -46,6 +46,10 @@ bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, str
 /* Caches a record read in the snapshot's state, if that is the newest; value.ptr NULL means the
  * record does not exist. */
 void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value);
+/* Replaces a value from RocksDB by the decrypted one, in the arena, if values are encrypted.
+ * Returns STORE_OK, STORE_CORRUPT (logged). */
+enum store_result snapshot_unseal(const struct embedded_snapshot *snapshot, struct bytes key,
+                                  struct arena *arena, struct bytes *value);
 
 /* Returns the state to read at this moment: that of the view, or NULL for the newest. */
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot);

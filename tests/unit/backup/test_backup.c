@@ -436,8 +436,10 @@ static void a_backup_is_not_served(void **state)
     setup(&s, *state);
     assert_true(take(&s));
     for (enum folder_use use = FOLDER_SERVE; use <= FOLDER_CHECK; use++) {
-        assert_int_equal(folder_open(in(&s, s.target, s.name), use, NULL, &folder, &problem),
-                         STORE_CORRUPT);
+        assert_int_equal(
+            folder_open(&(struct store_options){ .location = in(&s, s.target, s.name) }, use,
+                        &folder, &problem),
+            STORE_CORRUPT);
         assert_non_null(strstr(problem, "it is a backup"));
     }
     teardown(&s);

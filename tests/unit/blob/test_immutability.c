@@ -777,6 +777,10 @@ static void expiry(void **state)
     clock_advance(S(11));
     fixture_run_due(f);
     assert_body(ask(f, "GET /box/b", NULL, NULL), "x");
+    fixture_serve(f, &dfs_service);
+    assert_answer(ask(f, "PUT /box/c", "x-ms-rename-source: /box/b", NULL), 409,
+                  "BlobImmutableDueToPolicy");
+    fixture_serve(f, NULL);
     got = ask(f, "GET /box?restype=container&comp=list", NULL, NULL);
     assert_true(shows(&got, "<Name>b</Name>"));
     clock_advance(TICKS_PER_DAY - S(3600));

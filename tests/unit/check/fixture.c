@@ -73,7 +73,7 @@ static const char *run_check(struct fixture *f, const char *folder, const char *
     snprintf(path, sizeof path, "%s/said", f->folder);
     fflush(stdout);
     assert_non_null(freopen(path, "w", stdout));
-    assert_int_equal(check_run(folder, salvage_to, /* json= */ false), status);
+    assert_int_equal(check_run(folder, salvage_to, NULL, /* json= */ false), status);
     fflush(stdout);
     dup2(before, STDOUT_FILENO);
     close(before);

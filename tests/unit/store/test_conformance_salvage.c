@@ -141,7 +141,7 @@ static struct report salvage(struct state *s)
     if (f->store)
         store_close(f->store);
     f->store = NULL;
-    assert_int_equal(store_salvage(f->folder, to, &listener, &problem), STORE_OK);
+    assert_int_equal(store_salvage(f->folder, to, NULL, &listener, &problem), STORE_OK);
     assert_int_equal(nftw(f->folder, remove_one, 16, FTW_PHYS | FTW_DEPTH), 0);
     assert_int_equal(rename(to, f->folder), 0);
     assert_int_equal(f->engine->open(f->folder, &f->store), STORE_OK);
@@ -307,10 +307,10 @@ static void other_folders(void **state)
     const char *problem = NULL;
 
     put_text(f->store, f->partition, "k", "v");
-    assert_int_equal(store_salvage(f->folder, to, &listener, &problem), STORE_BUSY);
+    assert_int_equal(store_salvage(f->folder, to, NULL, &listener, &problem), STORE_BUSY);
     assert_non_null(problem);
     problem = NULL;
-    assert_int_equal(store_salvage(to, f->folder, &listener, &problem), STORE_IO);
+    assert_int_equal(store_salvage(to, f->folder, NULL, &listener, &problem), STORE_IO);
     assert_non_null(problem);
     assert_int_equal(access(to, F_OK), -1);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "v");

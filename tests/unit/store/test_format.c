@@ -212,7 +212,7 @@ static void other_versions_of_values_are_damage(void **state)
     (void)state;
     for (int version = 0; version < 256; version++) {
         char *copy = arena_bytes(arena, value.len);
-        bool known = version == RECORD_VALUE_VERSION || version == RECORD_VALUE_VERSION_ENCRYPTED;
+        bool known = version >= RECORD_VALUE_VERSION && version <= RECORD_VALUE_VERSION_STORE_KEY;
 
         memcpy(copy, value.ptr, value.len);
         copy[0] = (char)version;
@@ -225,41 +225,41 @@ static void other_versions_of_values_are_damage(void **state)
     arena_free(arena);
 }
 
-/* The value "p" of version 2 with two pieces, of which the second one is encrypted. */
-#define IMAGE_HEAD "\2\2"
+/* The value "p" with two pieces, of which the second one is encrypted. */
 #define IMAGE_PLAIN_PIECE                                                                          \
-    "\7\144\10"                                                                                    \
+    "\2\7\144\10"                                                                                  \
     "\1\2\3\4"                                                                                     \
     "\0"
-#define IMAGE_SEALED_PIECE                                                                         \
+#define IMAGE_SEALED_PIECE(key)                                                                    \
     "\11\201\200\4\254\2"                                                                          \
-    "\1\2\3\4\5\6\7\10"                                                                            \
-    "\1"                                                                                           \
-    "ssssssssssssssss"                                                                             \
+    "\1\2\3\4\5\6\7\10" key "ssssssssssssssss"                                                     \
     "ttttttttttttttttuuuuuuuuuuuuuuuu"
-static const char image_of_version_2[] = IMAGE_HEAD IMAGE_PLAIN_PIECE IMAGE_SEALED_PIECE "p";
+static const char image_of_version_2[] = "\2" IMAGE_PLAIN_PIECE IMAGE_SEALED_PIECE("\1") "p";
+static const char image_of_version_3[] = "\3" IMAGE_PLAIN_PIECE IMAGE_SEALED_PIECE("\4") "p";
 
-/* Rule: version 2 is written and read as the programs wrote it that introduced customer-provided
- * keys; a shorter value is damage. record_value.h; decision: 1420 */
-static void version_2_of_values(void **state)
+/* Checks that the value is written and read as in the image, and that a shorter one is damage. */
+static void image_of_value_is_read(struct bytes image, uint32_t store_key)
 {
     static const uint32_t sums[] = { 0x04030201, 0x08070605 };
-    static const char seal[] = "ssssssssssssssssttttttttttttttttuuuuuuuuuuuuuuuu";
-    const struct bytes image = bytes_of(image_of_version_2, sizeof image_of_version_2 - 1);
+    struct arena *arena = arena_new(1u << 16);
+    struct piece_seal *seal = arena_alloc(arena, piece_seal_size(2));
     const struct piece written[] = {
         { .extent = 7, .length = 100, .offset = 8, .sector_crc = sums },
         { .extent = 9,
           .length = PIECE_SECTOR_BYTES + 1,
           .offset = 300,
           .sector_crc = sums,
-          .seal = (const struct piece_seal *)(const void *)seal },
+          .seal = seal },
     };
-    struct arena *arena = arena_new(1u << 16);
-    struct bytes value = record_value_encode(arena, bytes_from_string("p"), written, 2), payload;
+    struct bytes value, payload;
     const struct piece *pieces;
     size_t count;
 
-    (void)state;
+    seal->store_key = store_key;
+    memset(seal->salt, 's', sizeof seal->salt);
+    memset(seal->tags[0], 't', DATA_TAG_SIZE);
+    memset(seal->tags[1], 'u', DATA_TAG_SIZE);
+    value = record_value_encode(arena, bytes_from_string("p"), written, 2);
     assert_int_equal(value.len, image.len);
     assert_memory_equal(value.ptr, image.ptr, image.len);
     assert_int_equal(record_value_decode(image, arena, &payload, &pieces, &count), STORE_OK);
@@ -275,6 +275,22 @@ static void version_2_of_values(void **state)
             record_value_decode(bytes_of(image.ptr, i), arena, &payload, &pieces, &count),
             STORE_CORRUPT);
     arena_free(arena);
+}
+
+/* Rule: version 2 is written and read as the programs wrote it that introduced customer-provided
+ * keys. record_value.h; decision: 1420 */
+static void version_2_of_values(void **state)
+{
+    (void)state;
+    image_of_value_is_read(bytes_of(image_of_version_2, sizeof image_of_version_2 - 1), 0);
+}
+
+/* Rule: version 3 is written and read as the programs wrote it that introduced encryption at rest.
+ * record_value.h; decision: 1425 */
+static void version_3_of_values(void **state)
+{
+    (void)state;
+    image_of_value_is_read(bytes_of(image_of_version_3, sizeof image_of_version_3 - 1), 3);
 }
 
 /* Rule: the row of a clock that has followed no step is what it was before there were notes of steps, and is
@@ -305,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_formats_are_refused, make_folder, remove_folder),
         cmocka_unit_test(other_versions_of_values_are_damage),
         cmocka_unit_test(version_2_of_values),
+        cmocka_unit_test(version_3_of_values),
         cmocka_unit_test(clock_rows_of_both_sizes),
     };
 
