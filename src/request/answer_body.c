@@ -9,9 +9,6 @@
 #include "http/structured_body.h"
 #include "service/blob_key.h"
 
-/* Bodies up to this size are read before the response headers are sent. */
-#define SMALL_BODY_MAX (64u << 10)
-
 static enum state load_map(struct flow *flow)
 {
     flow->map_result = content_reader_load(flow->reader);

@@ -300,6 +300,8 @@ enum state body_finish(struct flow *flow);
 
 /* ---- response body: answer_body.c ---- */
 
+/* Bodies up to this size are read before the response headers are sent. */
+#define SMALL_BODY_MAX (64u << 10)
 /* Runs state BODY: prepares the response's body.
  * Returns RESPOND; WAITING if bytes must be read first. */
 enum state answer_body(struct flow *flow);

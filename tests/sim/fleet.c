@@ -393,6 +393,8 @@ static void *client(void *argument)
 /* A client sends its next request before the exchange of the previous one has ended. */
 #define EXCHANGES_MAX 8
 static const struct exchange *executing[CLIENTS_MAX][EXCHANGES_MAX];
+/* The end of the lease, for requests whose execution began after it. */
+static uint64_t lapsed_ns[CLIENTS_MAX][EXCHANGES_MAX];
 
 /* Returns the slot of an exchange, or a free one for NULL. */
 static const struct exchange **find_executing(unsigned slot, const struct exchange *exchange)
@@ -420,6 +422,7 @@ void fleet_executes(const struct exchange *exchange, unsigned slot)
     struct machine *machine = fleet_machine(fleet_self());
     struct fleet_wish *wish = &world->fleet->wishes[slot];
     uint64_t meant = meant_incarnation(exchange);
+    const struct exchange **at;
 
     if (fleet_self() == 0 || find_executing(slot, exchange))
         return;
@@ -428,7 +431,10 @@ void fleet_executes(const struct exchange *exchange, unsigned slot)
                    meant, machine->incarnation);
     if (wish->executed != 0)
         world_fail("a request of client %u is executed twice", slot);
-    *find_executing(slot, NULL) = exchange;
+    at = find_executing(slot, NULL);
+    *at = exchange;
+    lapsed_ns[slot][at - executing[slot]] =
+        clock_boot_ns() >= fleet_tenure_ends() ? fleet_tenure_ends() : 0;
     if (meant != 0)
         fleet_count(FLEET_FORWARDED);
     machine->executing[slot]++;
@@ -483,8 +489,14 @@ void fleet_executed(const struct exchange *exchange, unsigned slot)
 {
     const struct exchange **at = fleet_self() > 0 ? find_executing(slot, exchange) : NULL;
 
+    uint64_t lapsed;
+
     if (!at)
         return;
+    lapsed = lapsed_ns[slot][at - executing[slot]];
+    /* Not renewed meanwhile: it must not even be sent. */
+    if (lapsed > 0 && lapsed == fleet_tenure_ends() && exchange_sent(exchange).is_whole)
+        world_fail("a request of client %u is answered without a lease", slot);
     *at = NULL;
     fleet_machine(fleet_self())->executing[slot]--;
 }

@@ -133,6 +133,8 @@ enum fleet_count {
     FLEET_MOVED,
     FLEET_PARTS,
     FLEET_UNDONE, /* moves that were cancelled or have failed */
+    FLEET_DIRECT, /* bodies that a front end read from the owner's files */
+    FLEET_DIRECT_FAILED,
     FLEET_COUNTS,
 };
 
@@ -204,6 +206,8 @@ void fleet_misplaced(unsigned slot);
 
 /* ---- a front end (fleet_front.c) ---- */
 
+/* Returns the end of the process's lease, by its own clock; 0 if it has none. */
+uint64_t fleet_tenure_ends(void);
 /* Terminates the process after a failure of its store. */
 _Noreturn void fleet_give_up(void);
 /* Runs the process of a front end, after its fork. */

@@ -145,6 +145,11 @@ static struct http_limits draw_limits(void)
 
 /* ---- owning ---- */
 
+uint64_t fleet_tenure_ends(void)
+{
+    return atomic_load(&cell.owner.tenure.ends_ns);
+}
+
 /* Has requests that were not executed yet, or in this cell by the previous owner, judged as if they started now. */
 static void ask_again(void)
 {
@@ -292,6 +297,7 @@ noreturn void fleet_front_run(unsigned number, unsigned thread)
     sched_enter_process(thread);
     faults_begin(true);
     fill_options(&options, host);
+    setenv("LAGRA_SEAL_ALWAYS", "1", 1); /* extents are lent, however new they are */
     limits = draw_limits();
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         services[i] = sim_service()->service;

@@ -4,6 +4,7 @@
 
 #include "fleet_parts.h"
 
+#include "cluster/forward_metrics.h"
 #include "fleet.h"
 #include "judge.h"
 #include "moves.h"
@@ -39,6 +40,26 @@ static int slot_of(const struct call *whole)
 }
 
 /* At the root: records the request to which the parts belong. The batch continues afterwards. */
+/* ---- direct reads ---- */
+
+__typeof__(forward_count) __real_forward_count, __wrap_forward_count;
+void __wrap_forward_count(enum forward_counter event)
+{
+    if (fleet_is_running() && event == FORWARD_DIRECT_FAILED)
+        fleet_count(FLEET_DIRECT_FAILED);
+    __real_forward_count(event);
+}
+
+__typeof__(forward_count_direct) __real_forward_count_direct, __wrap_forward_count_direct;
+void __wrap_forward_count_direct(unsigned service, uint64_t bytes)
+{
+    if (fleet_is_running())
+        fleet_count(FLEET_DIRECT);
+    __real_forward_count_direct(service, bytes);
+}
+
+/* ---- batches ---- */
+
 __typeof__(cell_parts_run) __real_cell_parts_run, __wrap_cell_parts_run;
 bool __wrap_cell_parts_run(const struct call *whole, const struct batch_parameters *asked,
                            struct work *works)

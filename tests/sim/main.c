@@ -62,6 +62,8 @@ static void print_fleet(void)
         "moves",
         "parts of batches for other cells",
         "moves cancelled or failed",
+        "direct reads",
+        "direct reads that failed",
     };
 
     for (size_t i = 0; i < FLEET_COUNTS; i++)

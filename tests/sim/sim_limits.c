@@ -14,6 +14,11 @@ static const struct {
     [LIMIT_STAGED] = { 1, 2 }, [LIMIT_APPENDED] = { 1, 4 },
 };
 
+unsigned limit_small_body(void)
+{
+    return world->plan.fronts > 0 && world->plan.seed % 2 > 0 ? 100 : 64u << 10;
+}
+
 unsigned limit_of(enum limit limit, unsigned large)
 {
     uint64_t random = world_mix(world->plan.seed * 17 + 5);

@@ -16,4 +16,7 @@ enum limit {
 /* Returns the limit in this run; `large` is that of the server. */
 unsigned limit_of(enum limit limit, unsigned large);
 
+/* Returns the size from which front ends of a cluster read bodies from the owner's files. */
+unsigned limit_small_body(void);
+
 #endif

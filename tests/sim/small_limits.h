@@ -6,6 +6,7 @@
 #include "blob/uncommitted.h"
 #include "file/file.h"
 #include "opens/open_record.h"
+#include "request/request_private.h"
 #include "sim_limits.h"
 
 #undef OPENS_MAX
@@ -18,6 +19,9 @@
 #define SHARE_SNAPSHOTS_MAX    limit_of(LIMIT_SNAPSHOTS, 200)
 #define UNCOMMITTED_BLOCKS_MAX limit_of(LIMIT_STAGED, 100000)
 #define APPENDED_BLOCKS_MAX    limit_of(LIMIT_APPENDED, 50000)
+
+#undef SMALL_BODY_MAX
+#define SMALL_BODY_MAX limit_small_body()
 
 /* Of retention; protect.h, whose names differ from those of the server. */
 uint64_t protect_day(void);
