@@ -29,7 +29,7 @@
 
 /* Label of the key that a master key wraps store keys with; must not change. */
 static const char master_label[] = "lagra store key 1";
-static const char *const use_labels[KEY_USES] = {
+static const char *const use_labels[KEYRING_PURPOSES] = {
     [KEY_FOR_PIECES] = "lagra pieces 1",
     [KEY_FOR_RECORDS] = "lagra records 1",
     [KEY_FOR_KEYS] = "lagra wrapped keys 1",
@@ -38,7 +38,7 @@ static const char *const use_labels[KEY_USES] = {
 struct keyring {
     uint32_t count;
     uint8_t store_keys[KEYRING_MAX][DATA_KEY_SIZE];
-    uint8_t derived[KEYRING_MAX][KEY_USES][DATA_KEY_SIZE];
+    uint8_t derived[KEYRING_MAX][KEYRING_PURPOSES][DATA_KEY_SIZE];
 };
 
 static __attribute__((format(printf, 1, 2))) const char *problem_text(const char *words, ...)
@@ -70,7 +70,7 @@ static void add_key(struct keyring *keyring, const uint8_t key[DATA_KEY_SIZE])
 {
     assert(keyring->count < KEYRING_MAX);
     memcpy(keyring->store_keys[keyring->count], key, DATA_KEY_SIZE);
-    for (int use = 0; use < KEY_USES; use++)
+    for (int use = 0; use < KEYRING_PURPOSES; use++)
         derive(key, use_labels[use], keyring->derived[keyring->count][use]);
     keyring->count++;
 }
@@ -80,7 +80,7 @@ uint32_t keyring_newest(const struct keyring *keyring)
     return keyring->count;
 }
 
-const uint8_t *keyring_key(const struct keyring *keyring, uint32_t number, enum key_use use)
+const uint8_t *keyring_key(const struct keyring *keyring, uint32_t number, enum keyring_purpose use)
 {
     return number >= 1 && number <= keyring->count ? keyring->derived[number - 1][use] : NULL;
 }

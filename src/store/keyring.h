@@ -64,13 +64,14 @@ void keyring_free(struct keyring *keyring);
 /* Returns the keys of a store that is encrypted at rest, or NULL. Thread-safe. */
 const struct keyring *store_keyring(const struct store *store);
 
-enum key_use { KEY_FOR_PIECES, KEY_FOR_RECORDS, KEY_FOR_KEYS, KEY_USES };
+enum keyring_purpose { KEY_FOR_PIECES, KEY_FOR_RECORDS, KEY_FOR_KEYS, KEYRING_PURPOSES };
 
 /* Returns the number of the store key that encrypts new data. */
 uint32_t keyring_newest(const struct keyring *keyring);
 /* Returns the key of DATA_KEY_SIZE bytes that is derived from the store key of this number, or NULL
  * if there is no such store key. Valid as long as the keyring. */
-const uint8_t *keyring_key(const struct keyring *keyring, uint32_t number, enum key_use use);
+const uint8_t *keyring_key(const struct keyring *keyring, uint32_t number,
+                           enum keyring_purpose use);
 
 /* Wraps a key, for storage in a record. Rotation of the master key does not change wrapped keys.
  *

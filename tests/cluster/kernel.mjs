@@ -18,7 +18,7 @@ const MODULES = ['cbc', 'ctr', 'gcm', 'ghash-generic', 'hmac'].map((name) => `cr
 const ADDRESS = '10.99.0.1';
 const GUEST = '10.0.2.15';
 const GUEST_S = 300;
-const BOOT_MS = 60_000;
+const BOOT_MS = 180_000;
 const UNDER_LOAD_MS = 3000;
 const EXIT_LOST = 3;
 
