@@ -149,7 +149,7 @@ void internal_request_run(const struct endpoint *endpoint, struct arena *arena,
     work->decision.access = STORE_MAY_BLOCK;
     e = prepare(work, internal, &stage);
     if (!e)
-        e = deciding_run(&work->decision, deciding_operation, NULL);
+        e = deciding_run_request(&work->decision, deciding_operation, NULL);
     ret_answer->elsewhere = work->problem.elsewhere;
     if (!e && work->decision.result->placed.cell > 0) {
         ret_answer->elsewhere = work->decision.result->placed;

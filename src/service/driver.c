@@ -199,9 +199,10 @@ static void await_failure(struct decision *d)
     sleeper_release(&sleeper);
 }
 
-enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
+static enum error run_blocking(struct decision *d, attempt_fn *attempt, void *of,
+                               bool ends_when_gone)
 {
-    struct driver driver = { .ends_when_gone = true };
+    struct driver driver = { .ends_when_gone = ends_when_gone };
     enum drive reached;
 
     assert(d->access.may_block);
@@ -211,6 +212,19 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
     assert(reached == DRIVE_APPLIED || reached == DRIVE_DONE);
     await_failure(d);
     return driver.error;
+}
+
+enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
+{
+    return run_blocking(d, attempt, of, true);
+}
+
+enum error deciding_run_request(struct decision *d, attempt_fn *attempt, void *of)
+{
+    enum error e = run_blocking(d, attempt, of, false);
+
+    deciding_end(d);
+    return store_await(d->store, d->seen) ? E_InternalError : e;
 }
 
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)

@@ -107,6 +107,9 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
  * and closes the parts.
  * Returns OK, or a wire error: E_InternalError if the store has failed. */
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
+/* Runs the decision of a request like deciding_run(), but decides again if a commit finds a space
+ * dropped: the next attempt finds that the container no longer exists. */
+enum error deciding_run_request(struct decision *d, attempt_fn *attempt, void *of);
 /* Runs a decision without a request like deciding_run(). service: NULL if the attempt needs none */
 enum error deciding_run_in(struct store *store, const struct service *service, struct arena *arena,
                            attempt_fn *attempt, void *of);

@@ -227,6 +227,7 @@ test('sums of an hour and a minute, of a service and of its operations', async (
         .filter(({ rowKey }) => rowKey === name);
     // downloadToBuffer() asks for the length first.
     await until(async () => (await ofHour('user;GetBlobProperties')).reduce((sum, at) => sum + Number(at.ClientOtherError), 0) === 1);
+    await until(async () => (await ofHour('user;All')).length > 0);
     const [get] = await ofHour('user;GetBlob');
     assert.match(get.partitionKey, /^\d{8}T\d\d00$/);
     assert.deepEqual([get.TotalRequests, get.TotalBillableRequests, get.Success, get.AnonymousSuccess].map(Number), [3, 3, 3, 0]);

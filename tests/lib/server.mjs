@@ -41,8 +41,8 @@ export async function freePorts(count, first = FIRST_PORT, range = PORTS) {
 
     while (ports.length < count) {
         const port = first + Math.floor(Math.random() * range);
-        if (drawn.size > PORTS - 100)
-            drawn.clear();
+        if (drawn.size > PORTS / 2)
+            drawn.delete(drawn.values().next().value); // the one drawn longest ago
         if (drawn.has(port))
             continue;
         drawn.add(port);

@@ -88,7 +88,7 @@ function aimedRuns() {
     const run = (faults, seeds, lives, clients, operations, ...more) =>
         Object.entries({ faults, seeds, lives, clients, operations }).flatMap(([name, value]) => [`--${name}`, `${value}`]).concat(more);
     const aims = COLUMNS.map((column, i) => ['--aim', `${i + 1}`, ...(column === 'extent' ? ['--service', 'blob'] : [])])
-        .flatMap((aim) => [run(5, 7, 10, 4, 600, ...aim), run(25, 4, 10, 4, 600, '--seed', '5', ...aim), run(129, 40, 2, 3, 300, ...aim),
+        .flatMap((aim) => [run(5, 14, 10, 4, 600, ...aim), run(25, 4, 10, 4, 600, '--seed', '5', ...aim), run(129, 40, 2, 3, 300, ...aim),
             run(130, 10, 4, 4, 600, ...aim)]);
 
     return [...aims, run(3, 8, 10, 4, 600), run(2, 12, 10, 4, 600, '--service', 'blob'), run(609, 12, 10, 4, 600),
